@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "conformance/checks/operation.h"
+
+#include <string.h>
+
+const ng_operation *ng_operation_at(int i)
+{
+    if (i < ng_n_scalar_operations)
+        return &ng_scalar_operations[i];
+    i -= ng_n_scalar_operations;
+    return i < ng_n_block_operations ? &ng_block_operations[i] : NULL;
+}
+
+const ng_operation *ng_operation_find(const char *name)
+{
+    const ng_operation *operation;
+
+    for (int i = 0; (operation = ng_operation_at(i)) != NULL; i++)
+        if (strcmp(operation->name, name) == 0)
+            return operation;
+    return NULL;
+}

@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The loop over operations, variants, strata and cases. Work is cut into chunks
+ * of consecutive cases, which are what shards share out, what threads run in
+ * parallel, and what a resumed run skips.
+ */
+#include "conformance/checks/verify.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "conformance/checks/verify_state.h"
+
+enum { CHUNK_CASES = 32 };
+
+static double seconds_now(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* Cases of a stratum that this plan runs, and the i-th of them: all, or a sample
+ * drawn by the seed without repetition (an odd multiplier permutes the residues
+ * of a power of two; numbers past the end are walked over). */
+static int64_t cases_run(const ng_stratum *stratum, const ng_variant *variant,
+                         const ng_verify_plan *plan)
+{
+    int64_t n = 0;
+
+    if (stratum->level <= plan->level
+        && (plan->stratum == NULL || strcmp(plan->stratum, stratum->name) == 0))
+        n = stratum->count(variant, plan->level);
+    if (plan->sample > 0 && stratum->level > 1 && n > plan->sample)
+        n = plan->sample;
+    return n;
+}
+
+static int64_t case_number(const ng_stratum *stratum, const ng_variant *variant,
+                           const ng_verify_plan *plan, int64_t i)
+{
+    const int64_t n = stratum->count(variant, plan->level);
+    uint64_t mask = 1, at;
+
+    if (plan->sample == 0 || stratum->level <= 1 || n <= plan->sample)
+        return i;
+    while (mask < (uint64_t)n)
+        mask *= 2;
+    mask--;
+    at = (uint64_t)i;
+    do
+        at = (at * UINT64_C(0x9E3779B97F4A7C15) + 2 * plan->seed + 1) & mask;
+    while (at >= (uint64_t)n);
+    return (int64_t)at;
+}
+
+/* Whether the subject takes this variant at all. */
+static bool covered(const ng_operation *operation, const ng_variant *variant,
+                    const ng_verify_plan *plan)
+{
+    /* The types matter too: ask with the first case there is. */
+    for (const ng_stratum *s = operation->strata; s->name != NULL; s++) {
+        ng_case c;
+
+        if (s->count(variant, plan->level) == 0)
+            continue;
+        ng_case_begin(&c, operation->name, variant, s->name, 0, plan->seed);
+        s->fill(&c, 0);
+        const bool yes = plan->subject->covers(&c.call);
+
+        ng_case_end(&c);
+        return yes;
+    }
+    return false;
+}
+
+/* Whether the plan asks for this variant and the operation has it. */
+static bool wanted(const ng_operation *operation, const ng_variant *variant,
+                   const ng_verify_plan *plan)
+{
+    if (operation->offers != NULL && !operation->offers(variant))
+        return false;
+    for (int f = 0; f < plan->n_axes; f++)
+        if (!ng_variant_matches(variant, plan->axes[f]))
+            return false;
+    return true;
+}
+
+static void keep_failure(ng_operation_result *result, const ng_failure *failure)
+{
+    result->failed_cases++;
+    result->differences += failure->difference.count;
+    if (result->n_failures < NG_MAX_KEPT_FAILURES)
+        result->failure[result->n_failures++] = *failure;
+}
+
+/* Run cases first .. last - 1 of a stratum and add them to *result. */
+static void run_chunk(ng_operation_result *result, const ng_case_id *base,
+                      const ng_variant *variant, const ng_verify_plan *plan,
+                      int64_t first, int64_t last)
+{
+    const int n = (int)(last - first);
+    ng_failure *failure = calloc((size_t)n, sizeof *failure);
+    bool passed[CHUNK_CASES];
+    ng_events events[CHUNK_CASES] = {{{0}}};
+    int64_t elements[CHUNK_CASES];
+
+    if (failure == NULL) {
+        ng_failure lost = {.id = *base, .kind = NG_FAILURE_STATUS,
+                           .got_status = NG_NO_MEMORY};
+
+        keep_failure(result, &lost);
+        return;
+    }
+#pragma omp parallel for schedule(dynamic, 1)
+    for (int i = 0; i < n; i++) {
+        ng_case_id id = *base;
+
+        id.index = case_number(id.stratum, variant, plan, first + i);
+        passed[i] = ng_verify_case(&failure[i], &events[i], &elements[i], &id,
+                                   variant, plan);
+    }
+    for (int i = 0; i < n; i++) {       /* in order: the same text every time */
+        result->cases++;
+        result->elements += elements[i];
+        ng_events_add(&result->events, &events[i]);
+        if (!passed[i])
+            keep_failure(result, &failure[i]);
+    }
+    free(failure);
+}
+
+typedef struct walk {
+    const ng_verify_plan *plan;
+    ng_verify_state *state;
+    int64_t chunk, done, total; /* chunks over all operations; cases */
+} walk;
+
+static ng_status walk_stratum(walk *w, ng_operation_result *result,
+                              const ng_case_id *id, const ng_variant *variant,
+                              ng_error *error)
+{
+    const ng_verify_plan *plan = w->plan;
+    const int64_t n = cases_run(id->stratum, variant, plan);
+
+    for (int64_t first = 0; first < n; first += CHUNK_CASES) {
+        const int64_t last = first + CHUNK_CASES < n ? first + CHUNK_CASES : n;
+        ng_chunk_id chunk = {.id = *id, .first = first, .last = last};
+
+        if (w->chunk++ % plan->n_shards != plan->shard)
+            continue;
+        if (!ng_verify_state_skip(w->state, &chunk, result)) {
+            /* Counts before the chunk, so that its own can be told. */
+            ng_operation_result *part = calloc(1, sizeof *part);
+
+            if (part == NULL)
+                return ng_fail(error, NG_NO_MEMORY, "verify: out of memory");
+            run_chunk(part, id, variant, plan, first, last);
+            const ng_status status =
+                ng_verify_state_add(w->state, &chunk, part, error);
+            ng_verify_merge(result, part);
+            free(part);
+            if (status != NG_OK)
+                return status;
+        }
+        w->done += last - first;
+        if (plan->progress != NULL)
+            plan->progress(plan->context, id->operation->name, w->done,
+                           w->total);
+    }
+    return NG_OK;
+}
+
+static ng_status walk_operation(walk *w, ng_operation_result *result,
+                                const ng_operation *operation, ng_error *error)
+{
+    const ng_verify_plan *plan = w->plan;
+    const double start = seconds_now();
+    ng_case_id id = {.operation = operation, .seed = plan->seed};
+    ng_variant variant;
+
+    for (id.variant = 0; ng_variant_at(&variant, operation->axes,
+                                       operation->n_axes, plan->profile,
+                                       id.variant);
+         id.variant++) {
+        if (!wanted(operation, &variant, plan))
+            continue;
+        if (!covered(operation, &variant, plan)) {
+            result->not_covered++;
+            continue;
+        }
+        result->variants++;
+        for (id.stratum = operation->strata; id.stratum->name != NULL;
+             id.stratum++) {
+            const ng_status status =
+                walk_stratum(w, result, &id, &variant, error);
+
+            if (status != NG_OK)
+                return status;
+        }
+    }
+    result->seconds += seconds_now() - start;
+    return NG_OK;
+}
+
+/* How many cases this shard will run, for the progress bar. */
+static int64_t count_cases(const ng_operation *const *list, int n,
+                           const ng_verify_plan *plan)
+{
+    int64_t total = 0;
+
+    for (int i = 0; i < n; i++) {
+        ng_variant variant;
+
+        for (int64_t v = 0; ng_variant_at(&variant, list[i]->axes,
+                                          list[i]->n_axes, plan->profile, v);
+             v++) {
+            if (!wanted(list[i], &variant, plan)
+                || !covered(list[i], &variant, plan))
+                continue;
+            for (const ng_stratum *s = list[i]->strata; s->name != NULL; s++)
+                total += cases_run(s, &variant, plan);
+        }
+    }
+    return total / plan->n_shards;
+}
+
+void ng_verify_merge(ng_operation_result *sum, const ng_operation_result *part)
+{
+    sum->cases += part->cases;
+    sum->elements += part->elements;
+    sum->failed_cases += part->failed_cases;
+    sum->differences += part->differences;
+    ng_events_add(&sum->events, &part->events);
+    for (int i = 0; i < part->n_failures; i++)
+        if (sum->n_failures < NG_MAX_KEPT_FAILURES)
+            sum->failure[sum->n_failures++] = part->failure[i];
+}
+
+ng_status ng_verify(ng_operation_result *result, const ng_operation *const *list,
+                    int n, const ng_verify_plan *plan, ng_error *error)
+{
+    walk w = {.plan = plan};
+    ng_status status = NG_OK;
+
+    memset(result, 0, (size_t)n * sizeof *result);
+    for (int i = 0; i < n; i++)
+        result[i].operation = list[i];
+    if (plan->state_path != NULL)
+        status = ng_verify_state_open(&w.state, plan, error);
+    w.total = count_cases(list, n, plan);
+    for (int i = 0; i < n && status == NG_OK; i++) {
+        status = walk_operation(&w, &result[i], list[i], error);
+        if (status == NG_OK && result[i].n_failures > 0)
+            ng_diagnose(&result[i], plan);
+    }
+    ng_verify_state_close(w.state);
+    return status;
+}

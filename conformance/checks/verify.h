@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The main job: hold a subject against the specification, operation by
+ * operation, variant by variant, stratum by stratum, case by case.
+ */
+#ifndef NG_CONFORMANCE_CHECKS_VERIFY_H
+#define NG_CONFORMANCE_CHECKS_VERIFY_H
+
+#include "conformance/checks/case.h"
+#include "conformance/checks/operation.h"
+#include "conformance/subject/subject.h"
+
+enum { NG_MAX_KEPT_FAILURES = 64 };
+
+/* Which case, so that it can be made again. */
+typedef struct ng_case_id {
+    const ng_operation *operation;
+    int64_t variant;            /* its number under the profile */
+    const ng_stratum *stratum;
+    int64_t index;
+    uint64_t seed;
+} ng_case_id;
+
+typedef enum ng_failure_kind {
+    NG_FAILURE_BITS,            /* an output unit differs */
+    NG_FAILURE_OUTSIDE,         /* a gap or a guard was written */
+    NG_FAILURE_STATUS,          /* another status than the specification's */
+    NG_FAILURE_EVENTS,          /* right bits, wrong event counts */
+    NG_FAILURE_UNSTABLE         /* two runs differ: unwritten, or no function */
+} ng_failure_kind;
+
+typedef struct ng_failure {
+    ng_case_id id;
+    ng_failure_kind kind;
+    char variant[192];          /* as ng_variant_print has it */
+    char tensor[NG_MAX_NAME];
+    int rank;
+    ng_difference difference;
+    ng_status want_status, got_status;
+    ng_event event;             /* of NG_FAILURE_EVENTS; counts in difference */
+    char input[160];            /* the input behind the element, in words */
+    char replayed[1024];        /* of a resumed run: the line as it was */
+} ng_failure;
+
+/* What one operation gave. */
+typedef struct ng_operation_result {
+    const ng_operation *operation;
+    int64_t variants, not_covered;      /* variants run, and left to others */
+    int64_t cases, elements;
+    int64_t failed_cases, differences;
+    ng_events events;
+    double seconds;
+    int n_failures;                     /* kept, in case order */
+    ng_failure failure[NG_MAX_KEPT_FAILURES];
+    char diagnosis[512];                /* the rule that explains them, or "" */
+} ng_operation_result;
+
+typedef struct ng_verify_plan {
+    const ng_subject *subject;
+    const ng_subject *expected; /* oracle for the reference, else reference */
+    const ng_profile *profile;
+    const ng_rules *expected_rules;     /* null: the variant's; diagnosis asks
+                                           the expected side for others */
+    int level;
+    uint64_t seed;
+    int64_t shard, n_shards;    /* 0 <= shard < n_shards: every n-th chunk */
+    int64_t sample;             /* of a stratum above level 1, at most so many
+                                   cases drawn by the seed; 0: all */
+    const char *stratum;        /* only this one; null: all */
+    const char *const *axes;    /* "name=value", n_axes of them: only variants */
+    int n_axes;                 /*   whose axis of that name has that value */
+    const char *state_path;     /* finished chunks are kept here; may be null */
+    /* Called now and then with cases done and in all; may be null. */
+    void (*progress)(void *context, const char *operation, int64_t done,
+                     int64_t total);
+    void *context;
+} ng_verify_plan;
+
+/* Run the operations listed (n of them) and fill result[0 .. n - 1].
+ * Returns NG_OK whatever the subject did; NG_NO_MEMORY, or NG_BAD_FILE with a
+ * line in *error where the state file is unreadable or of another run. */
+ng_status ng_verify(ng_operation_result *result, const ng_operation *const *list,
+                    int n, const ng_verify_plan *plan, ng_error *error);
+
+/* Add the counts and kept failures of part to those of sum. */
+void ng_verify_merge(ng_operation_result *sum, const ng_operation_result *part);
+
+/* Run one case. Returns false, *failure filled, if the subject failed it. */
+bool ng_verify_case(ng_failure *failure, ng_events *events, int64_t *elements,
+                    const ng_case_id *id, const ng_variant *variant,
+                    const ng_verify_plan *plan);
+
+/* Look for one rule, changed to one other value, under which every kept failure
+ * would be right, and say so in result->diagnosis. */
+void ng_diagnose(ng_operation_result *result, const ng_verify_plan *plan);
+
+/* Write the replayable line of a failure. */
+void ng_failure_print(char *text, size_t size, const ng_failure *failure);
+
+/* Read such a line back. Returns NG_BAD_FILE, a line in *error, on anything
+ * that no ng_failure_print wrote. */
+ng_status ng_failure_parse(ng_case_id *id, const char *line,
+                           const ng_profile *profile, ng_error *error);
+
+#endif

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "conformance/checks/verify_json.h"
+
+#include <string.h>
+#include <time.h>
+
+#include "formats/version.h"
+
+static json_t *event_names(unsigned events)
+{
+    json_t *names = json_array();
+
+    for (int e = 0; e < NG_N_EVENTS; e++)
+        if ((events >> e & 1u) != 0)
+            json_array_append_new(names,
+                                  json_string(ng_event_name((ng_event)e)));
+    return names;
+}
+
+static json_t *event_counts(const ng_events *events)
+{
+    json_t *counts = json_object();
+
+    for (int e = 0; e < NG_N_EVENTS; e++)
+        json_object_set_new(counts, ng_event_name((ng_event)e),
+                            json_integer((json_int_t)events->count[e]));
+    return counts;
+}
+
+static json_t *operation_json(const ng_operation_result *r)
+{
+    json_t *failures = json_array();
+    char line[1536];
+
+    for (int i = 0; i < r->n_failures; i++) {
+        ng_failure_print(line, sizeof line, &r->failure[i]);
+        json_array_append_new(failures, json_string(line));
+    }
+    return json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o,"
+                     " s:f, s:s, s:o}",
+                     "operation", r->operation->name,
+                     "class", r->operation->exact ? "exact" : "bounded",
+                     "variants", (json_int_t)r->variants,
+                     "not_covered", (json_int_t)r->not_covered,
+                     "cases", (json_int_t)r->cases,
+                     "elements", (json_int_t)r->elements,
+                     "failed_cases", (json_int_t)r->failed_cases,
+                     "differences", (json_int_t)r->differences,
+                     "events", event_counts(&r->events),
+                     "claims", event_names(r->operation->claims),
+                     "missing", json_array(),
+                     "seconds", r->seconds,
+                     "diagnosis", r->diagnosis,
+                     "failures", failures);
+}
+
+static json_int_t total(const json_t *run, const char *key)
+{
+    const json_t *operations = json_object_get(run, "operations");
+    json_int_t sum = 0;
+
+    for (size_t i = 0; i < json_array_size(operations); i++)
+        sum += json_integer_value(
+            json_object_get(json_array_get(operations, i), key));
+    return sum;
+}
+
+/* Whether every variant, stratum and class of inputs had its chance, so that the
+ * classes an operation claims can be asked for. */
+static bool is_whole(const ng_verify_plan *plan)
+{
+    for (int r = 0; r < NG_N_RULES; r++)
+        if (plan->profile->pinned[r])
+            return false;
+    return plan->stratum == NULL && plan->n_axes == 0;
+}
+
+/* List the classes that an operation claims to have met and has not. Returns
+ * how many. */
+static size_t find_missing(json_t *operation)
+{
+    const json_t *claims = json_object_get(operation, "claims");
+    const json_t *events = json_object_get(operation, "events");
+    json_t *missing = json_object_get(operation, "missing");
+    json_t *claim;
+    size_t i;
+
+    json_array_clear(missing);
+    if (json_integer_value(json_object_get(operation, "variants")) == 0
+        || json_integer_value(json_object_get(operation, "not_covered")) > 0)
+        return 0;
+    json_array_foreach(claims, i, claim)
+        if (json_integer_value(json_object_get(events,
+                                               json_string_value(claim))) == 0)
+            json_array_append(missing, claim);
+    return json_array_size(missing);
+}
+
+static void judge(json_t *run)
+{
+    const json_t *operations = json_object_get(run, "operations");
+    const bool whole =
+        json_is_true(json_object_get(run, "whole"))
+        && (json_integer_value(json_object_get(run, "shards")) == 1
+            || json_is_true(json_object_get(run, "merged")));
+    bool passed = total(run, "failed_cases") == 0 && total(run, "cases") > 0;
+
+    for (size_t i = 0; whole && i < json_array_size(operations); i++)
+        if (find_missing(json_array_get(operations, i)) > 0)
+            passed = false;
+    json_object_set_new(run, "cases", json_integer(total(run, "cases")));
+    json_object_set_new(run, "elements", json_integer(total(run, "elements")));
+    json_object_set_new(run, "differences",
+                        json_integer(total(run, "differences")));
+    json_object_set_new(run, "passed", json_boolean(passed));
+}
+
+json_t *ng_verify_json(const ng_operation_result *result, int n,
+                       const ng_verify_plan *plan, double seconds)
+{
+    json_t *operations = json_array();
+    json_t *run;
+    char now[32];
+    const time_t t = time(NULL);
+    struct tm utc;
+
+    strftime(now, sizeof now, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&t, &utc));
+    for (int i = 0; i < n; i++)
+        json_array_append_new(operations, operation_json(&result[i]));
+    run = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:i, s:I, s:I, s:I, s:I,"
+                    " s:b, s:f, s:o}",
+                    "schema", "narrowgauge-verify-1",
+                    "version", ng_version_text(),
+                    "time", now,
+                    "subject", plan->subject->name,
+                    "expected", plan->expected->name,
+                    "profile", plan->profile->name,
+                    "level", plan->level,
+                    "seed", (json_int_t)plan->seed,
+                    "shard", (json_int_t)plan->shard + 1,
+                    "shards", (json_int_t)plan->n_shards,
+                    "sample", (json_int_t)plan->sample,
+                    "whole", is_whole(plan),
+                    "seconds", seconds,
+                    "operations", operations);
+    if (run != NULL)
+        judge(run);
+    return run;
+}
+
+static void add_integer(json_t *sum, const json_t *part, const char *key)
+{
+    json_object_set_new(
+        sum, key, json_integer(json_integer_value(json_object_get(sum, key))
+                               + json_integer_value(json_object_get(part, key))));
+}
+
+static void merge_operation(json_t *sum, const json_t *part)
+{
+    static const char *const counts[] = {"cases", "elements", "failed_cases",
+                                         "differences"};
+    json_t *events = json_object_get(sum, "events");
+    const json_t *more = json_object_get(part, "events");
+    json_t *failures = json_object_get(sum, "failures");
+    const char *name;
+    json_t *value;
+
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+        add_integer(sum, part, counts[i]);
+    json_object_foreach((json_t *)more, name, value)
+        add_integer(events, more, name);
+    json_array_extend(failures, json_object_get(part, "failures"));
+    if (*json_string_value(json_object_get(sum, "diagnosis")) == '\0')
+        json_object_set(sum, "diagnosis", json_object_get(part, "diagnosis"));
+}
+
+void ng_verify_json_merge(json_t *sum, const json_t *part)
+{
+    json_t *operations = json_object_get(sum, "operations");
+    const json_t *others = json_object_get(part, "operations");
+
+    for (size_t i = 0; i < json_array_size(operations); i++)
+        merge_operation(json_array_get(operations, i),
+                        json_array_get(others, i));
+    json_object_set_new(sum, "merged", json_true());
+    judge(sum);
+}
+
+bool ng_verify_json_passed(const json_t *run)
+{
+    return json_is_true(json_object_get(run, "passed"));
+}

@@ -1,0 +1,411 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "conformance/checks/verify.h"
+#include "conformance/checks/verify_json.h"
+#include "conformance/cli/command.h"
+#include "conformance/cli/progress.h"
+#include "conformance/cli/ranks.h"
+#include "reports/verify_report.h"
+
+enum { MAX_LISTED = 64, KEY_SHARD = 256, KEY_SAMPLE, KEY_REPLAY, KEY_ERRORS,
+       KEY_JSON, KEY_JUNIT, KEY_REQUIRE, KEY_SET, KEY_STRATUM, KEY_SEED };
+
+typedef struct arguments {
+    const char *subject, *profile, *report, *replay, *junit, *stratum;
+    const char *operation[MAX_LISTED], *set[MAX_LISTED];
+    int n_operations, n_set;
+    int level, max_errors;
+    uint64_t seed;
+    int64_t shard, n_shards, sample;
+    bool json, quiet, require_gpu, sharded;
+} arguments;
+
+static const struct argp_option options[] = {
+    {"subject", 's', "S", 0,
+     "What to verify: reference (default), cuda-headers, or another of "
+     "`narrowgauge ops --subjects`", 1},
+    {"op", 'o', "OP", 0, "Only this operation (repeatable)", 1},
+    {"profile", 'p', "P", 0,
+     "Rules to hold it to: a name of `narrowgauge ops --profiles` or a file "
+     "(default ng)", 1},
+    {"set", KEY_SET, "NAME=VALUE", 0,
+     "Pin a rule or an axis (rounding=up, x=bf16; repeatable)", 1},
+    {"level", 'l', "0|1|2", 0,
+     "0 under a minute (default); 1 all codes, all 16-bit inputs, all scale "
+     "pairs; 2 all 2^32 FP32 inputs", 2},
+    {"seed", KEY_SEED, "N", 0, "Seed of the random strata (default 1)", 2},
+    {"stratum", KEY_STRATUM, "NAME", 0, "Only this stratum", 2},
+    {"sample", KEY_SAMPLE, "N", 0,
+     "Of a stratum of level 2 only N cases, drawn by the seed", 2},
+    {"shard", KEY_SHARD, "I/N", 0,
+     "Only the I-th of N parts; under mpirun the ranks share by themselves", 2},
+    {"report", 'r', "DIR", 0,
+     "Write the report there; a run that was stopped goes on from it", 3},
+    {"junit", KEY_JUNIT, "FILE", 0, "Write JUnit XML", 3},
+    {"json", KEY_JSON, NULL, 0, "Print the result as JSON", 3},
+    {"errors", KEY_ERRORS, "N", 0,
+     "Print at most N failures an operation (default 5)", 3},
+    {"replay", KEY_REPLAY, "LINE", 0, "Run the one case that a FAIL line names", 3},
+    {"quiet", 'q', NULL, 0, "No progress", 3},
+    {"require", KEY_REQUIRE, "gpu", 0, "Fail (1), not skip (77), without one", 3},
+    {0}
+};
+
+static error_t parse(int key, char *value, struct argp_state *state)
+{
+    arguments *a = state->input;
+    int used = 0;
+
+    switch (key) {
+    case 's': a->subject = value; break;
+    case 'p': a->profile = value; break;
+    case 'r': a->report = value; break;
+    case 'q': a->quiet = true; break;
+    case 'l':
+        a->level = (int)ng_command_number(state, "--level", value, 0, 2);
+        break;
+    case 'o':
+        if (a->n_operations == MAX_LISTED)
+            argp_failure(state, NG_EXIT_USAGE, 0, "--op: more than %d", MAX_LISTED);
+        a->operation[a->n_operations++] = value;
+        break;
+    case KEY_SET:
+        if (a->n_set == MAX_LISTED || strchr(value, '=') == NULL)
+            argp_failure(state, NG_EXIT_USAGE, 0, "--set: %s: not NAME=VALUE", value);
+        a->set[a->n_set++] = value;
+        break;
+    case KEY_SEED:
+        a->seed = (uint64_t)ng_command_number(state, "--seed", value, 0,
+                                              INT64_MAX);
+        break;
+    case KEY_SAMPLE:
+        a->sample = ng_command_number(state, "--sample", value, 1, INT64_MAX);
+        break;
+    case KEY_SHARD:
+        if (sscanf(value, "%" SCNd64 "/%" SCNd64 "%n", &a->shard, &a->n_shards,
+                   &used) != 2 || value[used] != '\0' || a->shard < 1
+            || a->n_shards < a->shard)
+            argp_failure(state, NG_EXIT_USAGE, 0, "--shard: %s: not I/N with 1 <= I <= N", value);
+        a->shard--;
+        a->sharded = true;
+        break;
+    case KEY_REQUIRE:
+        if (strcmp(value, "gpu") != 0)
+            argp_failure(state, NG_EXIT_USAGE, 0, "--require: %s: only gpu can be required", value);
+        a->require_gpu = true;
+        break;
+    case KEY_ERRORS:
+        a->max_errors = (int)ng_command_number(state, "--errors", value, 0,
+                                               NG_MAX_KEPT_FAILURES);
+        break;
+    case KEY_STRATUM: a->stratum = value; break;
+    case KEY_JUNIT: a->junit = value; break;
+    case KEY_JSON: a->json = true; break;
+    case KEY_REPLAY: a->replay = value; break;
+    case ARGP_KEY_ARG:
+        argp_failure(state, NG_EXIT_USAGE, 0, "%s: unexpected argument", value);
+        break;
+    default: return ARGP_ERR_UNKNOWN;
+    }
+    return 0;
+}
+
+static const struct argp argp = {
+    options, parse, NULL,
+    "Hold a subject against the specification, bit for bit: every operation, in "
+    "every variant, over stratified inputs. The reference is held against the "
+    "MPFR oracle, any other subject against the reference."
+    "\vExamples:\n"
+    "  narrowgauge verify\n"
+    "  narrowgauge verify --subject cuda-headers --profile cuda-headers\n"
+    "  narrowgauge verify --op encode_e4m3 --level 2 --report proof\n"
+    "  mpirun -n 4 narrowgauge verify --level 1\n\n"
+    "Exit status: 0 no difference; 1 a difference, or a class of inputs claimed "
+    "and never met; 2 usage; 4 the environment; 77 the subject cannot run here.",
+    NULL, NULL, NULL};
+
+static void say(const char *text)
+{
+    fprintf(stderr, "narrowgauge verify: %s\n", text);
+}
+
+/* Subjects that other builds have, so that the answer is 77 and not 2. */
+static bool known_elsewhere(const char *name)
+{
+    static const char *const names[] = {"oracle", "cuda", "cuda-host",
+                                        "cuda-headers"};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(name, names[i]) == 0)
+            return true;
+    return false;
+}
+
+static int choose_subject(ng_verify_plan *plan, const arguments *a)
+{
+    const bool oneself = strcmp(a->subject, "reference") == 0
+                         || strcmp(a->subject, "oracle") == 0;
+
+    plan->subject = ng_subject_find(a->subject);
+    plan->expected = ng_subject_find(strcmp(a->subject, "reference") == 0
+                                         ? "oracle" : "reference");
+    if (plan->subject == NULL && known_elsewhere(a->subject)) {
+        fprintf(stderr, "narrowgauge verify: subject %s: not in this build\n",
+                a->subject);
+        return a->require_gpu && !oneself ? NG_EXIT_DIFFERENCE
+                                          : NG_EXIT_CANNOT_RUN;
+    }
+    if (plan->subject == NULL) {
+        fprintf(stderr, "narrowgauge verify: --subject: %s: no such subject "
+                "(narrowgauge ops --subjects lists them)\n", a->subject);
+        return NG_EXIT_USAGE;
+    }
+    if (plan->expected == NULL) {
+        say("this build has no MPFR oracle to hold the reference against; "
+            "install libmpfr-dev and configure again");
+        return NG_EXIT_CANNOT_RUN;
+    }
+    return NG_EXIT_OK;
+}
+
+/* Does any operation have an axis of that name with that value? */
+static bool axis_exists(const char *name_value)
+{
+    const size_t length = strcspn(name_value, "=");
+    const ng_operation *operation;
+
+    for (int i = 0; (operation = ng_operation_at(i)) != NULL; i++)
+        for (int x = 0; x < operation->n_axes; x++)
+            if (strncmp(operation->axes[x].name, name_value, length) == 0
+                && operation->axes[x].name[length] == '\0')
+                return true;
+    return false;
+}
+
+/* Rules are pinned in the profile, axes filter variants. */
+static int apply_set(ng_profile *profile, ng_verify_plan *plan,
+                     const arguments *a)
+{
+    static const char *filter[MAX_LISTED];
+
+    plan->axes = filter;
+    for (int i = 0; i < a->n_set; i++) {
+        char name[64];
+        const char *value = strchr(a->set[i], '=') + 1;
+        ng_rule rule;
+        int number;
+
+        snprintf(name, sizeof name, "%.*s", (int)(value - a->set[i] - 1),
+                 a->set[i]);
+        if (ng_rule_find(name, &rule)) {
+            if (!ng_rule_value_find(rule, value, &number)) {
+                fprintf(stderr, "narrowgauge verify: --set: %s: no such value "
+                        "(narrowgauge ops --rules lists them)\n", a->set[i]);
+                return NG_EXIT_USAGE;
+            }
+            ng_rules_set(&profile->rules, rule, number);
+            profile->pinned[rule] = true;
+        } else if (axis_exists(a->set[i])) {
+            filter[plan->n_axes++] = a->set[i];
+        } else {
+            fprintf(stderr, "narrowgauge verify: --set: %s: no such rule or "
+                    "axis\n", a->set[i]);
+            return NG_EXIT_USAGE;
+        }
+    }
+    return NG_EXIT_OK;
+}
+
+static int choose_operations(const ng_operation **list, int *n,
+                             const arguments *a)
+{
+    const ng_operation *operation;
+
+    *n = 0;
+    for (int i = 0; a->n_operations == 0
+                    && (operation = ng_operation_at(i)) != NULL; i++)
+        list[(*n)++] = operation;
+    for (int i = 0; i < a->n_operations; i++) {
+        operation = ng_operation_find(a->operation[i]);
+        if (operation == NULL) {
+            fprintf(stderr, "narrowgauge verify: --op: %s: no such operation "
+                    "(narrowgauge ops lists them)\n", a->operation[i]);
+            return NG_EXIT_USAGE;
+        }
+        list[(*n)++] = operation;
+    }
+    return NG_EXIT_OK;
+}
+
+static int replay(const ng_verify_plan *plan, const char *line)
+{
+    ng_case_id id;
+    ng_variant variant;
+    ng_failure failure;
+    ng_events events = {0};
+    ng_error error;
+    int64_t elements;
+    char text[1536];
+
+    if (ng_failure_parse(&id, line, plan->profile, &error) != NG_OK) {
+        say(error.text);
+        return NG_EXIT_USAGE;
+    }
+    ng_variant_at(&variant, id.operation->axes, id.operation->n_axes,
+                  plan->profile, id.variant);
+    if (ng_verify_case(&failure, &events, &elements, &id, &variant, plan)) {
+        printf("passed: %s, %" PRId64 " elements, no difference\n",
+               id.operation->name, elements);
+        return NG_EXIT_OK;
+    }
+    ng_failure_print(text, sizeof text, &failure);
+    puts(text);
+    return NG_EXIT_DIFFERENCE;
+}
+
+static void progress(void *context, const char *operation, int64_t done,
+                     int64_t total)
+{
+    ng_progress_update(context, operation, done, total);
+}
+
+static double seconds_now(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* Bring the ranks' results together at rank 0; null at the others. */
+static json_t *collect(json_t *run, const ng_ranks *ranks)
+{
+    char *text = json_dumps(run, JSON_COMPACT);
+    char **texts = NULL;
+
+    json_decref(run);
+    run = NULL;
+    if (text != NULL && ng_ranks_gather(ranks, text, &texts) && texts != NULL)
+        for (int i = 0; i < ranks->size; i++) {
+            json_t *part = json_loads(texts[i], 0, NULL);
+
+            if (i == 0)
+                run = part;
+            else if (part != NULL) {
+                ng_verify_json_merge(run, part);
+                json_decref(part);
+            }
+            free(texts[i]);
+        }
+    free(texts);
+    free(text);
+    return run;
+}
+
+/* Print and write what was found. Returns the exit status. */
+static int deliver(json_t *run, const arguments *a)
+{
+    ng_error error;
+    ng_status status = NG_OK;
+
+    if (a->json) {
+        json_dumpf(run, stdout, JSON_INDENT(2));
+        putchar('\n');
+    } else {
+        ng_verify_report_print(stdout, run, a->max_errors);
+    }
+    if (a->report != NULL)
+        status = ng_verify_report_write(a->report, run, &error);
+    if (status == NG_OK && a->junit != NULL)
+        status = ng_verify_report_junit(a->junit, run, &error);
+    if (status != NG_OK) {
+        say(error.text);
+        return NG_EXIT_ENVIRONMENT;
+    }
+    return ng_verify_json_passed(run) ? NG_EXIT_OK : NG_EXIT_DIFFERENCE;
+}
+
+static int run_plan(ng_verify_plan *plan, const ng_operation *const *list, int n,
+                    const arguments *a)
+{
+    const double start = seconds_now();
+    char state_path[4096];
+    ng_operation_result *result = calloc((size_t)n, sizeof *result);
+    ng_error error = {""};
+    ng_ranks ranks;
+    ng_progress bar;
+    int exit_status = NG_EXIT_ENVIRONMENT;
+
+    if (result == NULL || ng_ranks_begin(&ranks, &error) != NG_OK) {
+        say(result == NULL ? "out of memory" : error.text);
+        free(result);
+        return NG_EXIT_ENVIRONMENT;
+    }
+    if (ranks.size > 1 && !a->sharded) {
+        plan->shard = ranks.rank;
+        plan->n_shards = ranks.size;
+    }
+    if (a->report != NULL) {
+        snprintf(state_path, sizeof state_path,
+                 "%s/progress-%" PRId64 "-of-%" PRId64 ".jsonl", a->report,
+                 plan->shard + 1, plan->n_shards);
+        plan->state_path = plan->level >= 1 ? state_path : NULL;
+    }
+    ng_progress_begin(&bar, a->quiet || ranks.rank != 0);
+    plan->progress = progress;
+    plan->context = &bar;
+
+    ng_status status = a->report != NULL
+                           ? ng_verify_report_folder(a->report, &error)
+                           : NG_OK;
+    if (status == NG_OK)
+        status = ng_verify(result, list, n, plan, &error);
+    ng_progress_end(&bar);
+    if (status != NG_OK) {
+        say(error.text);
+        exit_status = status == NG_BAD_FILE ? NG_EXIT_USAGE
+                                            : NG_EXIT_ENVIRONMENT;
+    }
+    /* Every rank takes part in the collection, also one that failed. */
+    json_t *run = ng_verify_json(result, n, plan, seconds_now() - start);
+    if (run != NULL && (run = collect(run, &ranks)) != NULL) {
+        if (status == NG_OK)
+            exit_status = deliver(run, a);
+        json_decref(run);
+    } else if (ranks.rank != 0 && status == NG_OK) {
+        exit_status = NG_EXIT_OK;       /* rank 0 speaks for all */
+    }
+    free(result);
+    return ng_ranks_end(&ranks, exit_status);
+}
+
+int ng_cmd_verify(int argc, char **argv)
+{
+    arguments a = {.subject = "reference", .profile = "ng", .seed = 1,
+                   .n_shards = 1, .max_errors = 5};
+    const ng_operation *list[256];
+    ng_profile profile;
+    ng_error error;
+    int n, status;
+
+    ng_command_parse(&argp, argc, argv, &a);
+    if (ng_profile_load(&profile, a.profile, &error) != NG_OK) {
+        say(error.text);
+        return NG_EXIT_USAGE;
+    }
+    ng_verify_plan plan = {
+        .profile = &profile, .level = a.level, .seed = a.seed, .shard = a.shard,
+        .n_shards = a.n_shards, .sample = a.sample, .stratum = a.stratum};
+
+    if ((status = choose_subject(&plan, &a)) != NG_EXIT_OK
+        || (status = apply_set(&profile, &plan, &a)) != NG_EXIT_OK
+        || (status = choose_operations(list, &n, &a)) != NG_EXIT_OK)
+        return status;
+    return a.replay != NULL ? replay(&plan, a.replay)
+                            : run_plan(&plan, list, n, &a);
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The subcommands of `narrowgauge`. Each is a function in cmd_<name>.c that
+ * parses its own options with argp and returns the exit status.
+ */
+#ifndef NG_CONFORMANCE_CLI_COMMAND_H
+#define NG_CONFORMANCE_CLI_COMMAND_H
+
+#include <argp.h>
+
+/* Exit statuses: a contract that scripts and CI pipelines rely on. */
+enum {
+    NG_EXIT_OK = 0,
+    NG_EXIT_DIFFERENCE = 1,     /* a numeric difference or a regression */
+    NG_EXIT_USAGE = 2,          /* bad arguments or unreadable input */
+    NG_EXIT_SUBJECT = 3,        /* the subject crashed, hung or refused */
+    NG_EXIT_ENVIRONMENT = 4,    /* disk full, out of memory, a lost rank */
+    NG_EXIT_CANNOT_RUN = 77     /* what was asked cannot run here */
+};
+
+typedef struct ng_command {
+    const char *name;
+    const char *summary;        /* one line of the overview */
+    int (*run)(int argc, char **argv);
+} ng_command;
+
+/* The subcommands by number; null past the last. */
+const ng_command *ng_command_at(int i);
+
+int ng_cmd_bench(int argc, char **argv);
+int ng_cmd_ops(int argc, char **argv);
+int ng_cmd_quantize(int argc, char **argv);
+int ng_cmd_round(int argc, char **argv);
+int ng_cmd_show(int argc, char **argv);
+int ng_cmd_verify(int argc, char **argv);
+
+/* argp_parse with this program's conventions: a usage error prints one line
+ * that names the option, and exits with 2. argv[0] is "narrowgauge <command>". */
+void ng_command_parse(const struct argp *argp, int argc, char **argv,
+                      void *input);
+
+/* Parse a whole number within [low, high], or stop with a usage error that
+ * names the option. */
+long long ng_command_number(struct argp_state *state, const char *option,
+                            const char *text, long long low, long long high);
+
+#endif

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "conformance/cli/command.h"
+#include "formats/version.h"
+
+static const ng_command commands[] = {
+    {"show", "decode codes: fields, value, neighbours, ULP", ng_cmd_show},
+    {"round", "encode values: the exact value, both neighbours, the tie",
+     ng_cmd_round},
+    {"quantize", "run one operation over real tensors, with error statistics",
+     ng_cmd_quantize},
+    {"ops", "list operations, profiles and rules", ng_cmd_ops},
+    {"verify", "hold a subject against the specification, bit for bit",
+     ng_cmd_verify},
+    {"bench", "time operations, verified first", ng_cmd_bench},
+};
+
+enum { N_COMMANDS = sizeof commands / sizeof *commands };
+
+const ng_command *ng_command_at(int i)
+{
+    return i >= 0 && i < N_COMMANDS ? &commands[i] : NULL;
+}
+
+static void print_overview(FILE *out)
+{
+    fputs("Usage: narrowgauge COMMAND [OPTION...]\n\n"
+          "A reference and a measuring instrument for narrow number formats in "
+          "training.\n\n", out);
+    for (int i = 0; i < N_COMMANDS; i++)
+        fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].summary);
+    fputs("\n  narrowgauge COMMAND --help   what a command takes, with an example\n"
+          "  narrowgauge --version\n\n"
+          "Exit status: 0 all right; 1 a numeric difference or a regression; "
+          "2 usage or\nunreadable input; 3 the subject crashed, hung or refused; "
+          "4 the environment\nfailed; 77 what was asked cannot run here.\n\n"
+          "Example: narrowgauge verify\n", out);
+}
+
+int main(int argc, char **argv)
+{
+    char title[64];
+
+    if (argc < 2) {
+        print_overview(stderr);
+        return NG_EXIT_USAGE;
+    }
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0
+        || strcmp(argv[1], "-?") == 0 || strcmp(argv[1], "help") == 0) {
+        print_overview(stdout);
+        return NG_EXIT_OK;
+    }
+    if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0) {
+        printf("narrowgauge %s\n", ng_version_text());
+        return NG_EXIT_OK;
+    }
+    for (int i = 0; i < N_COMMANDS; i++)
+        if (strcmp(argv[1], commands[i].name) == 0) {
+            /* argp shows argv[0] in its messages. */
+            snprintf(title, sizeof title, "narrowgauge %s", commands[i].name);
+            argv[1] = title;
+            const int status = commands[i].run(argc - 1, argv + 1);
+
+            /* A full disk behind a redirected output must not pass as done. */
+            if (fflush(stdout) != 0 || ferror(stdout) != 0) {
+                perror("narrowgauge: standard output");
+                return NG_EXIT_ENVIRONMENT;
+            }
+            return status;
+        }
+    fprintf(stderr,
+            "narrowgauge: no such command: %s (narrowgauge --help lists them)\n",
+            argv[1]);
+    return NG_EXIT_USAGE;
+}

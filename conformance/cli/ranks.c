@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "conformance/cli/ranks.h"
+
+#include <dlfcn.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+#ifndef NG_PKGLIBDIR
+#define NG_PKGLIBDIR ""
+#endif
+
+static const char module_name[] = "narrowgauge-mpi.so";
+
+/* How many ranks the launcher says there are: Open MPI's own variable, or the
+ * process management interface's. */
+static int launched_ranks(void)
+{
+    static const char *const variable[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"};
+
+    for (size_t i = 0; i < sizeof variable / sizeof *variable; i++)
+        if (getenv(variable[i]) != NULL)
+            return atoi(getenv(variable[i]));
+    return 1;
+}
+
+/* Beside the program (as built, or in a bundle), then where it was installed. */
+static void *open_module(void)
+{
+    static const char *const beside[] = {"", ".libs/", "../lib/",
+                                         "../lib/narrowgauge/", "../.libs/"};
+    char self[PATH_MAX], path[PATH_MAX + 64];
+    const ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
+    void *module = NULL;
+
+    if (length > 0) {
+        self[length] = '\0';
+        *(strrchr(self, '/') + 1) = '\0';
+        for (size_t i = 0; i < sizeof beside / sizeof *beside; i++) {
+            snprintf(path, sizeof path, "%s%s%s", self, beside[i], module_name);
+            module = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
+            if (module != NULL)
+                return module;
+        }
+    }
+    snprintf(path, sizeof path, "%s/%s", NG_PKGLIBDIR, module_name);
+    return dlopen(path, RTLD_NOW | RTLD_GLOBAL);
+}
+
+static const ng_ranks_functions *functions_of(const ng_ranks *ranks)
+{
+    return dlsym(ranks->module, "ng_mpi_functions");
+}
+
+ng_status ng_ranks_begin(ng_ranks *ranks, ng_error *error)
+{
+    *ranks = (ng_ranks){.rank = 0, .size = 1};
+    if (launched_ranks() <= 1)
+        return NG_OK;
+    ranks->module = open_module();
+    if (ranks->module == NULL || functions_of(ranks) == NULL)
+        return ng_fail(error, NG_BAD_FILE,
+                       "%s: cannot be opened (%s); without it use --shard I/N",
+                       module_name, ranks->module == NULL ? dlerror()
+                                                          : "no functions");
+    if (functions_of(ranks)->begin(&ranks->rank, &ranks->size) != 0)
+        return ng_fail(error, NG_BAD_FILE, "%s: MPI did not start", module_name);
+    return NG_OK;
+}
+
+bool ng_ranks_gather(const ng_ranks *ranks, const char *text, char ***texts)
+{
+    if (ranks->module != NULL)
+        return functions_of(ranks)->gather(text, texts) == 0;
+    *texts = malloc(sizeof **texts);
+    if (*texts == NULL)
+        return false;
+    (*texts)[0] = strdup(text);
+    return (*texts)[0] != NULL;
+}
+
+int ng_ranks_end(ng_ranks *ranks, int status)
+{
+    if (ranks->module != NULL) {
+        status = functions_of(ranks)->largest(status);
+        functions_of(ranks)->end();
+        ranks->module = NULL;
+    }
+    return status;
+}

@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: Apache-2.0
+# The suite and the program. libsuite.a holds all of it but the command line, so
+# that tests can use it too.
+noinst_LIBRARIES += libsuite.a
+libsuite_a_LIBADD =
+
+libsuite_a_SOURCES = \
+	%D%/subject/call.c \
+	%D%/subject/call.h \
+	%D%/subject/conversions.c \
+	%D%/subject/conversions.h \
+	%D%/subject/subject.c \
+	%D%/subject/subject.h \
+	%D%/subject/subject_reference.c \
+	%D%/checks/block_case.c \
+	%D%/checks/block_case.h \
+	%D%/checks/case.c \
+	%D%/checks/case.h \
+	%D%/checks/claims.c \
+	%D%/checks/diagnose.c \
+	%D%/checks/failure_line.c \
+	%D%/checks/inputs_block.h \
+	%D%/checks/inputs_fp8.c \
+	%D%/checks/inputs_mxfp4.c \
+	%D%/checks/inputs_quantize.c \
+	%D%/checks/inputs_scalar.c \
+	%D%/checks/inputs_scalar.h \
+	%D%/checks/inputs_scales.c \
+	%D%/checks/inputs_shapes.c \
+	%D%/checks/numbers.c \
+	%D%/checks/numbers.h \
+	%D%/checks/operation.c \
+	%D%/checks/operation.h \
+	%D%/checks/operations_block.c \
+	%D%/checks/operations_scalar.c \
+	%D%/checks/proof.h \
+	%D%/checks/proof_identity.c \
+	%D%/checks/proof_window.c \
+	%D%/checks/prove.c \
+	%D%/checks/variant.c \
+	%D%/checks/variant.h \
+	%D%/checks/verify.c \
+	%D%/checks/verify.h \
+	%D%/checks/verify_case.c \
+	%D%/checks/verify_json.c \
+	%D%/checks/verify_json.h \
+	%D%/checks/verify_state.c \
+	%D%/checks/verify_state.h
+
+if HAVE_MPFR
+libsuite_a_SOURCES += \
+	%D%/oracle/oracle_align.c \
+	%D%/oracle/oracle_align.h \
+	%D%/oracle/oracle_context.c \
+	%D%/oracle/oracle_context.h \
+	%D%/oracle/oracle_convert_fp8_row_to_col.c \
+	%D%/oracle/oracle_convert_fp8_row_to_col.h \
+	%D%/oracle/oracle_convert_fp8_to_mxfp4.c \
+	%D%/oracle/oracle_convert_fp8_to_mxfp4.h \
+	%D%/oracle/oracle_convert_mxfp4_to_fp8.c \
+	%D%/oracle/oracle_convert_mxfp4_to_fp8.h \
+	%D%/oracle/oracle_convert_scales.c \
+	%D%/oracle/oracle_convert_scales.h \
+	%D%/oracle/oracle_decode.c \
+	%D%/oracle/oracle_decode.h \
+	%D%/oracle/oracle_dequantize.c \
+	%D%/oracle/oracle_dequantize.h \
+	%D%/oracle/oracle_dequantize_fp8.c \
+	%D%/oracle/oracle_dequantize_fp8.h \
+	%D%/oracle/oracle_dequantize_mxfp4.c \
+	%D%/oracle/oracle_dequantize_mxfp4.h \
+	%D%/oracle/oracle_encode.c \
+	%D%/oracle/oracle_encode.h \
+	%D%/oracle/oracle_format.c \
+	%D%/oracle/oracle_format.h \
+	%D%/oracle/oracle_fp8_block.c \
+	%D%/oracle/oracle_fp8_block.h \
+	%D%/oracle/oracle_mxfp4_block.c \
+	%D%/oracle/oracle_mxfp4_block.h \
+	%D%/oracle/oracle_pack_e2m1.c \
+	%D%/oracle/oracle_pack_e2m1.h \
+	%D%/oracle/oracle_philox.c \
+	%D%/oracle/oracle_philox.h \
+	%D%/oracle/oracle_quantize_fp8.c \
+	%D%/oracle/oracle_quantize_fp8.h \
+	%D%/oracle/oracle_quantize_mxfp4.c \
+	%D%/oracle/oracle_quantize_mxfp4.h \
+	%D%/oracle/oracle_round.c \
+	%D%/oracle/oracle_round.h \
+	%D%/oracle/oracle_transpose_fp8_tile.c \
+	%D%/oracle/oracle_transpose_fp8_tile.h \
+	%D%/oracle/oracle_unpack_e2m1.c \
+	%D%/oracle/oracle_unpack_e2m1.h \
+	%D%/oracle/oracle_view.c \
+	%D%/oracle/oracle_view.h \
+	%D%/subject/subject_oracle.c
+endif
+
+# NVIDIA's headers, on the host: C++, no nvcc.
+if HAVE_CUDA_HEADERS
+libsuite_a_SOURCES += \
+	%D%/subject/subject_cuda_headers.cc
+endif
+
+bin_PROGRAMS += narrowgauge
+narrowgauge_SOURCES = \
+	%D%/cli/bench_case.c \
+	%D%/cli/bench_case.h \
+	%D%/cli/bench_machine.c \
+	%D%/cli/bench_machine.h \
+	%D%/cli/bench_projection.c \
+	%D%/cli/bench_projection.h \
+	%D%/cli/bench_report.c \
+	%D%/cli/bench_report.h \
+	%D%/cli/bench_verify.c \
+	%D%/cli/bench_verify.h \
+	%D%/cli/block_values.c \
+	%D%/cli/block_values.h \
+	%D%/cli/cmd_bench.c \
+	%D%/cli/cmd_ops.c \
+	%D%/cli/cmd_quantize.c \
+	%D%/cli/cmd_round.c \
+	%D%/cli/cmd_show.c \
+	%D%/cli/cmd_verify.c \
+	%D%/cli/code_text.c \
+	%D%/cli/code_text.h \
+	%D%/cli/command.c \
+	%D%/cli/command.h \
+	%D%/cli/complain.c \
+	%D%/cli/complain.h \
+	%D%/cli/conversion.c \
+	%D%/cli/conversion.h \
+	%D%/cli/error_statistics.c \
+	%D%/cli/error_statistics.h \
+	%D%/cli/main.c \
+	%D%/cli/natural.c \
+	%D%/cli/natural.h \
+	%D%/cli/progress.c \
+	%D%/cli/progress.h \
+	%D%/cli/quantize_arguments.c \
+	%D%/cli/quantize_arguments.h \
+	%D%/cli/quantize_report.c \
+	%D%/cli/quantize_report.h \
+	%D%/cli/quantize_run.c \
+	%D%/cli/quantize_run.h \
+	%D%/cli/quantize_source.c \
+	%D%/cli/quantize_source.h \
+	%D%/cli/ranks.c \
+	%D%/cli/ranks.h \
+	%D%/cli/real_number.c \
+	%D%/cli/real_number.h \
+	%D%/cli/real_parse.c \
+	%D%/cli/rounding_print.c \
+	%D%/cli/rounding_print.h \
+	%D%/cli/rounding_view.c \
+	%D%/cli/rounding_view.h \
+	%D%/cli/rounding_why.c \
+	%D%/cli/rules_option.c \
+	%D%/cli/rules_option.h
+
+suite_libs = libsuite.a libnarrowgauge.la $(LIBXML2_LIBS) $(JANSSON_LIBS) $(MPFR_LIBS)
+narrowgauge_LDADD = $(suite_libs)
+
+# Opened by the program under mpirun; the program itself links no MPI.
+if HAVE_MPI
+pkglib_LTLIBRARIES += narrowgauge-mpi.la
+narrowgauge_mpi_la_SOURCES = %D%/cli/ranks_mpi.c
+narrowgauge_mpi_la_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CFLAGS)
+narrowgauge_mpi_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -shared
+narrowgauge_mpi_la_LIBADD = $(MPI_LIBS)
+endif
+
+# ---- tests ---------------------------------------------------------------------
+# A program is built from the one file of its name.
+LDADD = $(suite_libs) $(CHECK_LIBS)
+TESTS += $(check_PROGRAMS)
+check_PROGRAMS +=
+
+# Written with Check.
+if HAVE_CHECK
+check_PROGRAMS += \
+	%D%/checks/test_npy \
+	%D%/checks/test_safetensors \
+	%D%/checks/test_safetensors_bad \
+	%D%/checks/test_safetensors_write \
+	%D%/checks/test_tensor_file
+endif
+
+# Scripts: NARROWGAUGE is the program, NG_SRCDIR, NG_BUILDDIR, NG_FIXTURES folders.
+ng_test_scripts = \
+	%D%/checks/test_cli_bench.sh \
+	%D%/checks/test_cli_quantize.sh \
+	%D%/checks/test_cli_round.sh \
+	%D%/checks/test_cli_show.sh \
+	%D%/checks/test_cuda_headers.sh
+TESTS += $(ng_test_scripts)
+
+EXTRA_DIST += \
+	%D%/checks/golden_npy.h \
+	%D%/checks/golden_safetensors.h \
+	%D%/checks/scratch.h \
+	$(ng_test_scripts) \
+	%D%/checks/gen_golden_files.py \
+	%D%/fixtures/LICENSE.pocketsphinx \
+	%D%/fixtures/LICENSE.silero-vad \
+	%D%/fixtures/README.md \
+	%D%/fixtures/prepare_fixtures.py \
+	%D%/fixtures/real_activation.npy \
+	%D%/fixtures/real_activations.safetensors \
+	%D%/fixtures/real_weights.safetensors

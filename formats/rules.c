@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "formats/rules.h"
+
+#include <stddef.h>
+#include <string.h>
+
+static const char *const rounding_names[] = {
+    "nearest-even", "nearest-away", "toward-zero", "up", "down", "stochastic"};
+static const char *const overflow_names[] = {"saturate", "ieee"};
+static const char *const e2m1_nan_names[] = {"zero", "max"};
+static const char *const nan_names[] = {"canonical", "bf16-widened"};
+static const char *const mxfp4_scale_names[] = {"floor", "ceil", "even",
+                                                "rceil"};
+static const char *const fp8_scale_names[] = {"fp32", "pow2"};
+static const char *const block_nan_names[] = {"propagate"};
+static const char *const headroom_names[] = {"0", "1", "2", "3", "4",
+                                             "5", "6", "7", "8"};
+static const char *const split_names[] = {"ulp", "flashoptim"};
+static const char *const compand_names[] = {"ng", "flashoptim"};
+static const char *const step_names[] = {"ng", "flashoptim"};
+
+#define VALUES(names) names, (int)(sizeof(names) / sizeof *(names))
+
+static const struct {
+    const char *name;
+    size_t offset;
+    const char *const *values;
+    int n_values;
+    const char *meaning;
+} rule_table[NG_N_RULES] = {
+    [NG_RULE_ROUNDING] = {"rounding", offsetof(ng_rules, rounding),
+        VALUES(rounding_names),
+        "which neighbour a value between two codes goes to"},
+    [NG_RULE_OVERFLOW] = {"overflow", offsetof(ng_rules, overflow),
+        VALUES(overflow_names),
+        "what becomes of a value beyond the largest finite one"},
+    [NG_RULE_E2M1_NAN] = {"e2m1.nan", offsetof(ng_rules, e2m1_nan),
+        VALUES(e2m1_nan_names),
+        "the E2M1 code of a NaN, which the format cannot hold"},
+    [NG_RULE_NAN] = {"nan", offsetof(ng_rules, nan), VALUES(nan_names),
+        "the NaN that a change of format writes"},
+    [NG_RULE_MXFP4_SCALE] = {"mxfp4.scale", offsetof(ng_rules, mxfp4_scale),
+        VALUES(mxfp4_scale_names),
+        "the scale of an MXFP4 block from its largest magnitude"},
+    [NG_RULE_FP8_SCALE] = {"fp8.scale", offsetof(ng_rules, fp8_scale),
+        VALUES(fp8_scale_names),
+        "the scale of an FP8 block from its largest magnitude"},
+    [NG_RULE_BLOCK_NAN] = {"block.nan", offsetof(ng_rules, block_nan),
+        VALUES(block_nan_names), "a NaN or an infinity in a block"},
+    [NG_RULE_HEADROOM] = {"headroom", offsetof(ng_rules, headroom),
+        VALUES(headroom_names),
+        "binades between the largest MXFP4 scale and the FP8 scale"},
+    [NG_RULE_SPLIT] = {"weight.split", offsetof(ng_rules, split),
+        VALUES(split_names), "how a weight and its correction make up theta"},
+    [NG_RULE_COMPAND] = {"state.compand", offsetof(ng_rules, compand),
+        VALUES(compand_names),
+        "how an optimizer state becomes codes and a scale"},
+    [NG_RULE_STEP] = {"optim.step", offsetof(ng_rules, step),
+        VALUES(step_names), "the order of operations of an optimizer step"},
+};
+
+const ng_rules ng_default_rules = {
+    .rounding = NG_NEAREST_EVEN,
+    .overflow = NG_SATURATE,
+    .e2m1_nan = NG_E2M1_NAN_ZERO,
+    .nan = NG_NAN_CANONICAL,
+    .mxfp4_scale = NG_MXFP4_FLOOR,
+    .fp8_scale = NG_FP8_FP32,
+    .block_nan = NG_BLOCK_NAN_PROPAGATE,
+    .headroom = NG_DEFAULT_HEADROOM,
+    .split = NG_SPLIT_ULP,
+    .compand = NG_COMPAND_NG,
+    .step = NG_STEP_NG,
+};
+
+const char *ng_rule_name(ng_rule rule)
+{
+    return rule_table[rule].name;
+}
+
+int ng_rule_n_values(ng_rule rule)
+{
+    return rule_table[rule].n_values;
+}
+
+const char *ng_rule_value_name(ng_rule rule, int value)
+{
+    return rule_table[rule].values[value];
+}
+
+const char *ng_rule_meaning(ng_rule rule)
+{
+    return rule_table[rule].meaning;
+}
+
+int ng_rules_get(const ng_rules *rules, ng_rule rule)
+{
+    int value;
+
+    memcpy(&value, (const char *)rules + rule_table[rule].offset, sizeof value);
+    return value;
+}
+
+void ng_rules_set(ng_rules *rules, ng_rule rule, int value)
+{
+    memcpy((char *)rules + rule_table[rule].offset, &value, sizeof value);
+}
+
+bool ng_rule_find(const char *name, ng_rule *rule)
+{
+    for (int i = 0; i < NG_N_RULES; i++)
+        if (strcmp(name, rule_table[i].name) == 0) {
+            *rule = (ng_rule)i;
+            return true;
+        }
+    return false;
+}
+
+bool ng_rule_value_find(ng_rule rule, const char *name, int *value)
+{
+    for (int i = 0; i < rule_table[rule].n_values; i++)
+        if (strcmp(name, rule_table[rule].values[i]) == 0) {
+            *value = i;
+            return true;
+        }
+    return false;
+}
+
+bool ng_rules_valid(const ng_rules *rules)
+{
+    for (int i = 0; i < NG_N_RULES; i++) {
+        const int value = ng_rules_get(rules, (ng_rule)i);
+
+        if (value < 0 || value >= rule_table[i].n_values)
+            return false;
+    }
+    return true;
+}

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The rules in which implementations differ, as data. Every operation takes a
+ * set of them and reads the ones that concern it. A *profile* is a named set:
+ * one text file, a rule a line (formats/profiles/, embedded in the library).
+ * A profile pins the rules that its file names; the others keep their default
+ * and stay free for a caller, or a check, to vary.
+ *
+ * To add a rule: a value list here, a field in ng_rules, a row in rules.c, and
+ * its meaning in docs/semantics.md.
+ */
+#ifndef NG_FORMATS_RULES_H
+#define NG_FORMATS_RULES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "formats/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Which neighbour a value between two codes goes to. */
+typedef enum ng_rounding {
+    NG_NEAREST_EVEN,        /* the nearer; a tie to the even code (default) */
+    NG_NEAREST_AWAY,        /* the nearer; a tie away from zero */
+    NG_TOWARD_ZERO,
+    NG_UP,                  /* toward +infinity */
+    NG_DOWN,                /* toward -infinity */
+    NG_STOCHASTIC,          /* away from zero iff floor(2^32 t) + r >= 2^32 */
+    NG_N_ROUNDINGS
+} ng_rounding;
+
+/* What becomes of a value that, once rounded, passes the largest finite. */
+typedef enum ng_overflow {
+    NG_SATURATE,            /* the largest finite, its sign kept; Inf too */
+    NG_IEEE,                /* Inf, or NaN where there is none; but a finite
+                               value rounded toward zero stops at the largest */
+    NG_N_OVERFLOWS
+} ng_overflow;
+
+/* The E2M1 code of a NaN, which the format cannot hold. */
+typedef enum ng_e2m1_nan {
+    NG_E2M1_NAN_ZERO,       /* 0x0 (default; the caller's error, flagged) */
+    NG_E2M1_NAN_MAX,        /* 0x7, +6 whatever the sign */
+    NG_N_E2M1_NANS
+} ng_e2m1_nan;
+
+/* The NaN that a change of format writes. */
+typedef enum ng_nan {
+    NG_NAN_CANONICAL,       /* sign 0, every other bit 1 (default) */
+    NG_NAN_BF16_WIDENED,    /* decoding BF16 keeps its 16 bits above zeros, and
+                               UE8M0's NaN goes by way of BF16's */
+    NG_N_NANS
+} ng_nan;
+
+/* The scale of an MXFP4 block from its amax; semantics section 3. */
+typedef enum ng_mxfp4_scale {
+    NG_MXFP4_FLOOR,         /* floor(log2 amax) - 2 (OCP MX v1.0) */
+    NG_MXFP4_CEIL,          /* ceil(log2 amax) - 2 */
+    NG_MXFP4_EVEN,          /* floor after rounding amax to one fraction bit */
+    NG_MXFP4_RCEIL,         /* the smallest e with amax <= 6 * 2^e */
+    NG_N_MXFP4_SCALES
+} ng_mxfp4_scale;
+
+/* The scale of an FP8 block from its amax; semantics section 4. */
+typedef enum ng_fp8_scale {
+    NG_FP8_FP32,            /* max(RN32(amax / 448), 2^-126) */
+    NG_FP8_POW2,            /* the smallest 2^k >= amax / 448, k >= -126 */
+    NG_N_FP8_SCALES
+} ng_fp8_scale;
+
+/* A NaN or an infinity among the values of a block. */
+typedef enum ng_block_nan {
+    NG_BLOCK_NAN_PROPAGATE, /* the whole block is NaN (default) */
+    NG_N_BLOCK_NANS
+} ng_block_nan;
+
+/* How a weight and its correction make up theta; semantics section 8. */
+typedef enum ng_split {
+    NG_SPLIT_ULP,           /* the code of theta with n more fraction bits, cut
+                               in two, integers only (default) */
+    NG_SPLIT_FLASHOPTIM,    /* the error over half an ulp, times 127 or 32767,
+                               in FP32 */
+    NG_N_SPLITS
+} ng_split;
+
+/* How a state becomes 8-bit codes and a scale; semantics section 9. */
+typedef enum ng_compand {
+    NG_COMPAND_NG,          /* UE6M10 scale; codes exact, by the stored scale;
+                               loud NaN; v > 0 never codes to 0 (default) */
+    NG_COMPAND_FLASHOPTIM,  /* FP16 scale; FP32 arithmetic, by the unrounded
+                               scale; a NaN codes to 0 */
+    NG_N_COMPANDS
+} ng_compand;
+
+/* The order of operations of an optimizer step; semantics section 9. */
+typedef enum ng_step {
+    NG_STEP_NG,             /* constants in FP64, bias corrections folded into
+                               al and ka; Lion's sign(NaN) is NaN (default) */
+    NG_STEP_FLASHOPTIM,     /* constants in FP32, m/bc1 and v/bc2 an element;
+                               Lion's sign(NaN) is 0 */
+    NG_N_STEPS
+} ng_step;
+
+enum { NG_MAX_HEADROOM = 8, NG_DEFAULT_HEADROOM = 6 };
+
+typedef struct ng_rules {
+    int rounding;           /* ng_rounding */
+    int overflow;           /* ng_overflow; E2M1 and UE6M10 only saturate */
+    int e2m1_nan;           /* ng_e2m1_nan */
+    int nan;                /* ng_nan */
+    int mxfp4_scale;        /* ng_mxfp4_scale */
+    int fp8_scale;          /* ng_fp8_scale */
+    int block_nan;          /* ng_block_nan */
+    int headroom;           /* 0 .. 8: the largest MXFP4 scale of an FP8 block
+                               becomes 2^(E - headroom); semantics section 5 */
+    int split;              /* ng_split */
+    int compand;            /* ng_compand */
+    int step;               /* ng_step */
+} ng_rules;
+
+/* The rules by number, for tables, command lines and diagnosis. */
+typedef enum ng_rule {
+    NG_RULE_ROUNDING, NG_RULE_OVERFLOW, NG_RULE_E2M1_NAN, NG_RULE_NAN,
+    NG_RULE_MXFP4_SCALE, NG_RULE_FP8_SCALE, NG_RULE_BLOCK_NAN,
+    NG_RULE_HEADROOM,
+    NG_RULE_SPLIT, NG_RULE_COMPAND, NG_RULE_STEP,
+    NG_N_RULES
+} ng_rule;
+
+/* The default rules: semantics.md as it stands (profile ng). */
+extern const ng_rules ng_default_rules;
+
+/* "rounding", "mxfp4.scale" ...; how many values a rule has; the name of one
+ * ("nearest-even", "floor", for the headroom its number); what it means.
+ * Names are never null for a valid rule and value. */
+const char *ng_rule_name(ng_rule rule);
+int ng_rule_n_values(ng_rule rule);
+const char *ng_rule_value_name(ng_rule rule, int value);
+const char *ng_rule_meaning(ng_rule rule);
+
+/* Read or change a rule by number. */
+int ng_rules_get(const ng_rules *rules, ng_rule rule);
+void ng_rules_set(ng_rules *rules, ng_rule rule, int value);
+
+/* Find a rule, and a value of a rule, by name. Return false if there is none. */
+bool ng_rule_find(const char *name, ng_rule *rule);
+bool ng_rule_value_find(ng_rule rule, const char *name, int *value);
+
+/* Whether every field holds a value that exists. */
+bool ng_rules_valid(const ng_rules *rules);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "formats/status.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+const char *ng_status_text(ng_status status)
+{
+    switch (status) {
+    case NG_OK:          return "ok";
+    case NG_BAD_POINTER: return "a required pointer is null";
+    case NG_BAD_SHAPE:   return "bad shape";
+    case NG_BAD_DTYPE:   return "bad element type";
+    case NG_BAD_LAYOUT:  return "bad layout";
+    case NG_BAD_GROUPS:  return "bad group offsets";
+    case NG_BAD_RULES:   return "rules that this operation does not offer";
+    case NG_BAD_SCALE:   return "a scale that is not a power of two";
+    case NG_NO_MEMORY:   return "out of memory";
+    case NG_BAD_FILE:    return "bad file";
+    case NG_NOT_COVERED: return "not covered";
+    case NG_BAD_VALUE:   return "a number that this operation does not take";
+    }
+    return "unknown status";
+}
+
+ng_status ng_fail(ng_error *error, ng_status status, const char *format, ...)
+{
+    if (error != NULL) {
+        va_list arguments;
+
+        va_start(arguments, format);
+        vsnprintf(error->text, sizeof error->text, format, arguments);
+        va_end(arguments);
+        for (char *c = error->text; *c != '\0'; c++)
+            if ((unsigned char)*c < 0x20 || *c == 0x7F)
+                *c = '?';
+    }
+    return status;
+}

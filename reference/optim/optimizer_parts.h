@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What an optimizer is made of. Private to optimizer*.c.
+ */
+#ifndef NG_REFERENCE_OPTIM_OPTIMIZER_PARTS_H
+#define NG_REFERENCE_OPTIM_OPTIMIZER_PARTS_H
+
+#include "reference/optim/optimizer.h"
+
+typedef struct ng_group {
+    ng_group_settings settings;
+    uint64_t steps;
+    ng_step_constants constants;    /* of the step under way */
+} ng_group;
+
+struct ng_optimizer {
+    ng_optimizer_kind kind;
+    ng_rules rules;
+    ng_group *groups;
+    int64_t n_groups;
+    ng_parameter **parameters;
+    bool *released;                 /* [n_parameters], by the release */
+    int64_t n_parameters;
+    bool releasing;
+    int64_t n_stepped, n_lost;      /* parameters of the release under way */
+    uint64_t skipped;
+    ng_optim_counts counts;
+    int64_t allocated, peak;        /* bytes of arrays */
+};
+
+/* Allocate zeroed bytes of an array and count them. Null, nothing counted, for
+ * size 0 or without memory. */
+void *ng_optimizer_take(ng_optimizer *optimizer, int64_t size);
+
+/* Free such an array; null is allowed. */
+void ng_optimizer_give(ng_optimizer *optimizer, void *data, int64_t size);
+
+/* Free a parameter and its arrays. */
+void ng_optimizer_free_parameter(ng_optimizer *optimizer, ng_parameter *p);
+
+/* The bytes of each array of a parameter, total excepted. */
+ng_optimizer_bytes ng_parameter_bytes(const ng_parameter *parameter);
+
+/* Whether there is such a parameter, or an error line. */
+ng_status ng_optimizer_find_parameter(const ng_optimizer *optimizer,
+                                      int64_t parameter, ng_error *error);
+
+#endif

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "reports/verify_report.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+#include "formats/files/atomic_write.h"
+
+#ifdef HAVE_LIBXML2
+
+#include <libxml/xmlwriter.h>
+
+static const char *text_of(const json_t *object, const char *key)
+{
+    const char *text = json_string_value(json_object_get(object, key));
+
+    return text != NULL ? text : "";
+}
+
+static json_int_t number_of(const json_t *object, const char *key)
+{
+    return json_integer_value(json_object_get(object, key));
+}
+
+/* A copy that XML can hold: control bytes and what is not ASCII as '?'. */
+static char *plain(const char *text)
+{
+    char *copy = strdup(text);
+
+    for (char *c = copy; c != NULL && *c != '\0'; c++)
+        if ((unsigned char)*c < 0x20 || (unsigned char)*c > 0x7E)
+            *c = '?';
+    return copy;
+}
+
+static void attribute(xmlTextWriterPtr writer, const char *name,
+                      const char *text)
+{
+    char *copy = plain(text);
+
+    xmlTextWriterWriteAttribute(writer, BAD_CAST name,
+                                BAD_CAST (copy != NULL ? copy : ""));
+    free(copy);
+}
+
+static void write_failure(xmlTextWriterPtr writer, const json_t *operation)
+{
+    const json_t *failures = json_object_get(operation, "failures");
+    json_t *line;
+    size_t i;
+
+    xmlTextWriterStartElement(writer, BAD_CAST "failure");
+    attribute(writer, "message",
+              *text_of(operation, "diagnosis") != '\0'
+                  ? text_of(operation, "diagnosis")
+                  : "differs from the specification");
+    json_array_foreach(failures, i, line) {
+        char *copy = plain(json_string_value(line));
+
+        if (copy != NULL)
+            xmlTextWriterWriteFormatString(writer, "%s\n", copy);
+        free(copy);
+    }
+    xmlTextWriterEndElement(writer);
+}
+
+static void write_case(xmlTextWriterPtr writer, const json_t *run,
+                       const json_t *operation)
+{
+    xmlTextWriterStartElement(writer, BAD_CAST "testcase");
+    attribute(writer, "classname", text_of(run, "subject"));
+    attribute(writer, "name", text_of(operation, "operation"));
+    xmlTextWriterWriteFormatAttribute(
+        writer, BAD_CAST "time", "%.3f",
+        json_number_value(json_object_get(operation, "seconds")));
+    if (number_of(operation, "variants") == 0) {
+        xmlTextWriterStartElement(writer, BAD_CAST "skipped");
+        attribute(writer, "message", "not covered by the subject");
+        xmlTextWriterEndElement(writer);
+    } else if (number_of(operation, "failed_cases") > 0
+               || json_array_size(json_object_get(operation, "missing")) > 0) {
+        write_failure(writer, operation);
+    }
+    xmlTextWriterEndElement(writer);
+}
+
+/* The document, in memory. Returns null if libxml2 cannot make one. */
+static xmlBufferPtr document_of(const json_t *run)
+{
+    const json_t *operations = json_object_get(run, "operations");
+    xmlBufferPtr buffer = xmlBufferCreate();
+    xmlTextWriterPtr writer = buffer != NULL ? xmlNewTextWriterMemory(buffer, 0)
+                                             : NULL;
+    long failed = 0, skipped = 0;
+    json_t *operation;
+    size_t i;
+
+    if (writer == NULL) {
+        xmlBufferFree(buffer);
+        return NULL;
+    }
+    json_array_foreach(operations, i, operation) {
+        failed += number_of(operation, "failed_cases") > 0
+                  || json_array_size(json_object_get(operation, "missing")) > 0;
+        skipped += number_of(operation, "variants") == 0;
+    }
+    xmlTextWriterSetIndent(writer, 1);
+    xmlTextWriterStartDocument(writer, NULL, "UTF-8", NULL);
+    xmlTextWriterStartElement(writer, BAD_CAST "testsuite");
+    xmlTextWriterWriteFormatAttribute(writer, BAD_CAST "name",
+                                      "narrowgauge verify, level %d",
+                                      (int)number_of(run, "level"));
+    xmlTextWriterWriteFormatAttribute(writer, BAD_CAST "tests", "%zu",
+                                      json_array_size(operations));
+    xmlTextWriterWriteFormatAttribute(writer, BAD_CAST "failures", "%ld",
+                                      failed);
+    xmlTextWriterWriteFormatAttribute(writer, BAD_CAST "skipped", "%ld",
+                                      skipped);
+    json_array_foreach(operations, i, operation)
+        write_case(writer, run, operation);
+    xmlTextWriterEndDocument(writer);
+    xmlFreeTextWriter(writer);
+    return buffer;
+}
+
+ng_status ng_verify_report_junit(const char *path, const json_t *run,
+                                 ng_error *error)
+{
+    xmlBufferPtr buffer = document_of(run);
+    ng_atomic_file file = {0};
+    ng_status status;
+
+    if (buffer == NULL)
+        return ng_fail(error, NG_NO_MEMORY, "%s: out of memory", path);
+    status = ng_atomic_begin(&file, path, error);
+    if (status == NG_OK) {
+        status = ng_atomic_write(&file, xmlBufferContent(buffer),
+                                 (size_t)xmlBufferLength(buffer), error);
+        if (status == NG_OK)
+            status = ng_atomic_commit(&file, error);
+        else
+            ng_atomic_abandon(&file);
+    }
+    xmlBufferFree(buffer);
+    return status;
+}
+
+#else
+
+ng_status ng_verify_report_junit(const char *path, const json_t *run,
+                                 ng_error *error)
+{
+    (void)run;
+    return ng_fail(error, NG_NOT_COVERED,
+                   "%s: JUnit: this build has no libxml2 (libxml2-dev)", path);
+}
+
+#endif

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "reports/verify_report.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "formats/files/atomic_write.h"
+
+static const char *text_of(const json_t *object, const char *key)
+{
+    const char *text = json_string_value(json_object_get(object, key));
+
+    return text != NULL ? text : "";
+}
+
+static int64_t number_of(const json_t *object, const char *key)
+{
+    return json_integer_value(json_object_get(object, key));
+}
+
+/* 1234567 as "1 234 567". */
+static const char *grouped(char *text, size_t size, int64_t n)
+{
+    char digits[24];
+    const int length = snprintf(digits, sizeof digits, "%" PRId64, n);
+    size_t at = 0;
+
+    for (int i = 0; i < length && at + 2 < size; i++) {
+        if (i > 0 && (length - i) % 3 == 0)
+            text[at++] = ' ';
+        text[at++] = digits[i];
+    }
+    text[at] = '\0';
+    return text;
+}
+
+static const char *verdict_of(const json_t *operation)
+{
+    if (number_of(operation, "variants") == 0)
+        return "not covered";
+    if (number_of(operation, "failed_cases") > 0)
+        return "DIFFERS";
+    if (json_array_size(json_object_get(operation, "missing")) > 0)
+        return "CLASS EMPTY";
+    return "equal";
+}
+
+static void print_events(FILE *out, const json_t *operations)
+{
+    const json_t *first = json_object_get(json_array_get(operations, 0),
+                                          "events");
+    const char *name, *separator = "";
+    json_t *value, *operation;
+
+    fputs("met: ", out);
+    json_object_foreach((json_t *)first, name, value) {
+        int64_t sum = 0;
+        char digits[32];
+        size_t i;
+
+        json_array_foreach(operations, i, operation)
+            sum += number_of(json_object_get(operation, "events"), name);
+        fprintf(out, "%s%s %s", separator, grouped(digits, sizeof digits, sum),
+                name);
+        separator = ", ";
+    }
+    fputc('\n', out);
+}
+
+static void print_failures(FILE *out, const json_t *operation, int max_failures)
+{
+    const json_t *failures = json_object_get(operation, "failures");
+    const json_t *missing = json_object_get(operation, "missing");
+    const int64_t failed = number_of(operation, "failed_cases");
+    json_t *line;
+    size_t i;
+
+    json_array_foreach(failures, i, line)
+        if ((int)i < max_failures)
+            fprintf(out, "%s\n", json_string_value(line));
+    if (failed > max_failures)
+        fprintf(out, "     ... %" PRId64 " failing cases of %s in all\n", failed,
+                text_of(operation, "operation"));
+    if (*text_of(operation, "diagnosis") != '\0')
+        fprintf(out, "     %s\n", text_of(operation, "diagnosis"));
+    json_array_foreach(missing, i, line)
+        fprintf(out, "FAIL op=%s claims to have met \"%s\" and did not\n",
+                text_of(operation, "operation"), json_string_value(line));
+}
+
+void ng_verify_report_print(FILE *out, const json_t *run, int max_failures)
+{
+    const json_t *operations = json_object_get(run, "operations");
+    int64_t not_covered = 0, covered = 0;
+    char a[32], b[32];
+    json_t *operation;
+    size_t i;
+
+    fprintf(out, "narrowgauge %s: %s against %s, profile %s, level %d, seed %"
+            PRId64 "\n\n", text_of(run, "version"), text_of(run, "subject"),
+            text_of(run, "expected"), text_of(run, "profile"),
+            (int)number_of(run, "level"), number_of(run, "seed"));
+    fprintf(out, "%-20s %8s %12s %15s %12s  %s\n", "operation", "variants",
+            "cases", "elements", "differences", "");
+    json_array_foreach(operations, i, operation) {
+        const int64_t variants = number_of(operation, "variants");
+
+        fprintf(out, "%-20s %8" PRId64 " %12s", text_of(operation, "operation"),
+                variants,
+                grouped(a, sizeof a, number_of(operation, "cases")));
+        fprintf(out, " %15s %12s  %s\n",
+                grouped(a, sizeof a, number_of(operation, "elements")),
+                grouped(b, sizeof b, number_of(operation, "differences")),
+                verdict_of(operation));
+        not_covered += number_of(operation, "not_covered");
+        covered += variants > 0;
+    }
+    fputc('\n', out);
+    json_array_foreach(operations, i, operation)
+        print_failures(out, operation, max_failures);
+    print_events(out, operations);
+    if (not_covered > 0)
+        fprintf(out, "not covered by the subject: %" PRId64 " variants\n",
+                not_covered);
+    fprintf(out, "%s: %s differences in %s elements, %" PRId64
+            " operations, %.1f s\n",
+            json_is_true(json_object_get(run, "passed")) ? "PASSED" : "FAILED",
+            grouped(a, sizeof a, number_of(run, "differences")),
+            grouped(b, sizeof b, number_of(run, "elements")), covered,
+            json_number_value(json_object_get(run, "seconds")));
+}
+
+ng_status ng_verify_report_folder(const char *folder, ng_error *error)
+{
+    struct stat info;
+
+    if (mkdir(folder, 0777) == 0
+        || (errno == EEXIST && stat(folder, &info) == 0
+            && S_ISDIR(info.st_mode)))
+        return NG_OK;
+    return ng_fail(error, NG_BAD_FILE, "%s: folder: %s", folder,
+                   errno == EEXIST ? "there is a file of that name"
+                                   : strerror(errno));
+}
+
+/* A Markdown summary that fits a CI step. */
+static void print_markdown(FILE *out, const json_t *run)
+{
+    const json_t *operations = json_object_get(run, "operations");
+    char a[32], b[32];
+    json_t *operation, *line;
+    size_t i, k;
+
+    fprintf(out, "# narrowgauge verify: %s\n\n"
+            "| | |\n|---|---|\n| subject | %s |\n| held against | %s |\n"
+            "| profile | %s |\n| level | %d |\n| seed | %" PRId64 " |\n"
+            "| version | %s |\n| time | %s |\n\n",
+            json_is_true(json_object_get(run, "passed")) ? "passed" : "FAILED",
+            text_of(run, "subject"), text_of(run, "expected"),
+            text_of(run, "profile"), (int)number_of(run, "level"),
+            number_of(run, "seed"), text_of(run, "version"),
+            text_of(run, "time"));
+    fputs("| operation | variants | not covered | elements | differences | |\n"
+          "|---|---:|---:|---:|---:|---|\n", out);
+    json_array_foreach(operations, i, operation)
+        fprintf(out, "| %s | %" PRId64 " | %" PRId64 " | %s | %s | %s |\n",
+                text_of(operation, "operation"), number_of(operation, "variants"),
+                number_of(operation, "not_covered"),
+                grouped(a, sizeof a, number_of(operation, "elements")),
+                grouped(b, sizeof b, number_of(operation, "differences")),
+                verdict_of(operation));
+    json_array_foreach(operations, i, operation) {
+        const json_t *failures = json_object_get(operation, "failures");
+
+        if (json_array_size(failures) == 0)
+            continue;
+        fprintf(out, "\n## %s\n\n%s\n\n```\n", text_of(operation, "operation"),
+                text_of(operation, "diagnosis"));
+        json_array_foreach(failures, k, line)
+            if (k < 5)
+                fprintf(out, "%s\n", json_string_value(line));
+        fputs("```\n", out);
+    }
+}
+
+/* Write one file of the report. */
+static ng_status write_part(const char *folder, const json_t *run,
+                            const char *suffix, ng_error *error)
+{
+    const int64_t shards = number_of(run, "shards");
+    ng_atomic_file file = {0};
+    char path[4096];
+    ng_status status;
+
+    /* Ranks of one mpirun were merged, and are whole again. */
+    if (shards > 1 && !json_is_true(json_object_get(run, "merged")))
+        snprintf(path, sizeof path, "%s/verify-%" PRId64 "-of-%" PRId64 "%s",
+                 folder, number_of(run, "shard"), shards, suffix);
+    else
+        snprintf(path, sizeof path, "%s/verify%s", folder, suffix);
+    status = ng_atomic_begin(&file, path, error);
+    if (status != NG_OK)
+        return status;
+    if (strcmp(suffix, ".json") == 0) {
+        json_dumpf(run, file.stream, JSON_INDENT(2));
+        fputc('\n', file.stream);
+    } else {
+        print_markdown(file.stream, run);
+    }
+    return ng_atomic_commit(&file, error);
+}
+
+ng_status ng_verify_report_write(const char *folder, const json_t *run,
+                                 ng_error *error)
+{
+    ng_status status = ng_verify_report_folder(folder, error);
+
+    if (status == NG_OK)
+        status = write_part(folder, run, ".json", error);
+    return status == NG_OK ? write_part(folder, run, ".md", error) : status;
+}
