@@ -14,7 +14,7 @@ json=$out/coverage.json
 "${GCOVR:-gcovr}" --root "$srcdir" --object-directory "$build" "$build" \
     --filter "$srcdir/" --exclude "$srcdir/cuda/" --exclude "$build/" \
     --exclude '.*/conformance/checks/test_' --exclude '.*/fuzz/' \
-    -j 2 --json "$json"
+    --json "$json"
 
 # gcovr's options and "covered total" of the lines it chose
 lines() {

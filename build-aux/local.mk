@@ -49,13 +49,16 @@ check-long: all
 # ---- builds of their own, in a folder below this one -------------------------
 sub_build = $(BASH) $(srcdir)/%D%/sub_build.sh '$(srcdir)'
 
+# Level 0 and the tests, with counters in the code. From nothing, since gcov does
+# not forgive counts of older sources.
 coverage:
 	@test '$(GCOVR)' != no || { echo 'coverage: gcovr is missing' >&2; exit 1; }
+	$(AM_V_at)rm -rf coverage-build
 	$(AM_V_at)MAKE='$(MAKE)' $(sub_build) coverage-build --disable-static --without-mpi \
 	    CFLAGS='-O0 -g --coverage -fprofile-update=atomic' \
 	    CXXFLAGS='-O0 -g --coverage -fprofile-update=atomic'
 	$(AM_V_at)rm -f coverage-build/*conftest.gc*
-	$(AM_V_at)find coverage-build -name '*.gcda' -exec rm -f {} +
+	$(AM_V_at)./coverage-build/narrowgauge verify --level 0 --quiet
 	$(AM_V_at)$(MAKE) -C coverage-build --no-print-directory check
 	$(AM_V_at)GCOVR='$(GCOVR)' $(BASH) $(srcdir)/%D%/coverage.sh \
 	    '$(srcdir)' coverage-build coverage
@@ -67,7 +70,7 @@ sanitize:
 	$(AM_V_at)MAKE='$(MAKE)' $(sub_build) sanitize-build --disable-static --without-mpi \
 	    CFLAGS='$(sanitizers)' CXXFLAGS='$(sanitizers)'
 	$(AM_V_at)UBSAN_OPTIONS=print_stacktrace=1; export UBSAN_OPTIONS; \
-	./sanitize-build/narrowgauge verify --level 0 && \
+	./sanitize-build/narrowgauge verify --level 0 --quiet && \
 	$(MAKE) -C sanitize-build --no-print-directory check
 
 clean-local:

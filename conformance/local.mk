@@ -17,6 +17,7 @@ libsuite_a_SOURCES = \
 	%D%/checks/case.c \
 	%D%/checks/case.h \
 	%D%/checks/claims.c \
+	%D%/checks/dense_views.h \
 	%D%/checks/diagnose.c \
 	%D%/checks/failure_line.c \
 	%D%/checks/inputs_block.h \
@@ -36,7 +37,6 @@ libsuite_a_SOURCES = \
 	%D%/checks/proof.h \
 	%D%/checks/proof_identity.c \
 	%D%/checks/proof_window.c \
-	%D%/checks/prove.c \
 	%D%/checks/variant.c \
 	%D%/checks/variant.h \
 	%D%/checks/verify.c \
@@ -45,12 +45,15 @@ libsuite_a_SOURCES = \
 	%D%/checks/verify_json.c \
 	%D%/checks/verify_json.h \
 	%D%/checks/verify_state.c \
-	%D%/checks/verify_state.h
+	%D%/checks/verify_state.h \
+	%D%/checks/writings.h
 
 if HAVE_MPFR
 libsuite_a_SOURCES += \
 	%D%/oracle/oracle_align.c \
 	%D%/oracle/oracle_align.h \
+	%D%/oracle/oracle_compand.c \
+	%D%/oracle/oracle_compand.h \
 	%D%/oracle/oracle_context.c \
 	%D%/oracle/oracle_context.h \
 	%D%/oracle/oracle_convert_fp8_row_to_col.c \
@@ -71,10 +74,16 @@ libsuite_a_SOURCES += \
 	%D%/oracle/oracle_dequantize_mxfp4.h \
 	%D%/oracle/oracle_encode.c \
 	%D%/oracle/oracle_encode.h \
+	%D%/oracle/oracle_expand.c \
+	%D%/oracle/oracle_expand.h \
 	%D%/oracle/oracle_format.c \
 	%D%/oracle/oracle_format.h \
 	%D%/oracle/oracle_fp8_block.c \
 	%D%/oracle/oracle_fp8_block.h \
+	%D%/oracle/oracle_ieee.c \
+	%D%/oracle/oracle_ieee.h \
+	%D%/oracle/oracle_merge_weights.c \
+	%D%/oracle/oracle_merge_weights.h \
 	%D%/oracle/oracle_mxfp4_block.c \
 	%D%/oracle/oracle_mxfp4_block.h \
 	%D%/oracle/oracle_pack_e2m1.c \
@@ -87,12 +96,21 @@ libsuite_a_SOURCES += \
 	%D%/oracle/oracle_quantize_mxfp4.h \
 	%D%/oracle/oracle_round.c \
 	%D%/oracle/oracle_round.h \
+	%D%/oracle/oracle_split_weights.c \
+	%D%/oracle/oracle_split_weights.h \
+	%D%/oracle/oracle_state.c \
+	%D%/oracle/oracle_state.h \
+	%D%/oracle/oracle_state_flashoptim.c \
+	%D%/oracle/oracle_state_ng.c \
 	%D%/oracle/oracle_transpose_fp8_tile.c \
 	%D%/oracle/oracle_transpose_fp8_tile.h \
 	%D%/oracle/oracle_unpack_e2m1.c \
 	%D%/oracle/oracle_unpack_e2m1.h \
 	%D%/oracle/oracle_view.c \
 	%D%/oracle/oracle_view.h \
+	%D%/oracle/oracle_weight.c \
+	%D%/oracle/oracle_weight.h \
+	%D%/oracle/oracle_weight_view.c \
 	%D%/subject/subject_oracle.c
 endif
 
@@ -158,6 +176,16 @@ narrowgauge_SOURCES = \
 	%D%/cli/rules_option.c \
 	%D%/cli/rules_option.h
 
+# The exhaustive claims of reports/proofs.json; see its page.
+if HAVE_MPFR
+noinst_PROGRAMS += prove
+prove_SOURCES = \
+	%D%/cli/progress.c \
+	%D%/cli/progress.h \
+	%D%/cli/prove.c
+prove_LDADD = $(suite_libs)
+endif
+
 suite_libs = libsuite.a libnarrowgauge.la $(LIBXML2_LIBS) $(JANSSON_LIBS) $(MPFR_LIBS)
 narrowgauge_LDADD = $(suite_libs)
 
@@ -174,16 +202,25 @@ endif
 # A program is built from the one file of its name.
 LDADD = $(suite_libs) $(CHECK_LIBS)
 TESTS += $(check_PROGRAMS)
-check_PROGRAMS +=
+check_PROGRAMS += \
+	%D%/checks/test_constants \
+	%D%/checks/test_traps_index \
+	%D%/checks/test_traps_layout \
+	%D%/checks/test_traps_quantize \
+	%D%/checks/test_traps_scalar
 
 # Written with Check.
 if HAVE_CHECK
 check_PROGRAMS += \
+	%D%/checks/test_compare \
+	%D%/checks/test_diagnose \
 	%D%/checks/test_npy \
 	%D%/checks/test_safetensors \
 	%D%/checks/test_safetensors_bad \
 	%D%/checks/test_safetensors_write \
-	%D%/checks/test_tensor_file
+	%D%/checks/test_tensor_file \
+	%D%/checks/test_threads \
+	%D%/checks/test_wrong_subject
 endif
 
 # Scripts: NARROWGAUGE is the program, NG_SRCDIR, NG_BUILDDIR, NG_FIXTURES folders.
@@ -192,10 +229,15 @@ ng_test_scripts = \
 	%D%/checks/test_cli_quantize.sh \
 	%D%/checks/test_cli_round.sh \
 	%D%/checks/test_cli_show.sh \
-	%D%/checks/test_cuda_headers.sh
+	%D%/checks/test_cuda_headers.sh \
+	%D%/checks/test_proofs.sh \
+	%D%/checks/test_ranks.sh \
+	%D%/checks/test_verify.sh \
+	%D%/faults/test_mutations.sh
 TESTS += $(ng_test_scripts)
 
 EXTRA_DIST += \
+	%D%/faults/mutations.txt \
 	%D%/checks/golden_npy.h \
 	%D%/checks/golden_safetensors.h \
 	%D%/checks/scratch.h \

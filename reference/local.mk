@@ -25,36 +25,7 @@ libnarrowgauge_la_SOURCES += \
 	%D%/convert/ref_transpose_fp8_tile.c \
 	%D%/convert/ref_unpack_e2m1.c \
 	%D%/convert/ref_views.c \
-	%D%/exact.c \
-	%D%/optim/optimizer.c \
-	%D%/optim/optimizer_file.c \
-	%D%/optim/optimizer_load.c \
-	%D%/optim/optimizer_lr.c \
-	%D%/optim/optimizer_metadata.c \
-	%D%/optim/optimizer_parameters.c \
-	%D%/optim/optimizer_save.c \
-	%D%/optim/optimizer_state.c \
-	%D%/optim/optimizer_step.c \
-	%D%/optim/optimizer_values.c \
-	%D%/optim/ref_compand.c \
-	%D%/optim/ref_companding.c \
-	%D%/optim/ref_companding_flashoptim.c \
-	%D%/optim/ref_expand.c \
-	%D%/optim/ref_merge_weights.c \
-	%D%/optim/ref_optim_groups.c \
-	%D%/optim/ref_optim_views.c \
-	%D%/optim/ref_root.c \
-	%D%/optim/ref_split_weights.c \
-	%D%/optim/ref_splitting.c \
-	%D%/optim/ref_step.c \
-	%D%/optim/ref_step_adam.c \
-	%D%/optim/ref_step_adamw.c \
-	%D%/optim/ref_step_constants.c \
-	%D%/optim/ref_step_lion.c \
-	%D%/optim/ref_step_sgd.c \
-	%D%/optim/ref_step_sgdw.c \
-	%D%/optim/ref_stepping.c \
-	%D%/optim/ref_updates.c
+	%D%/exact.c
 
 # Not installed.
 libnarrowgauge_la_SOURCES += \
@@ -69,18 +40,7 @@ libnarrowgauge_la_SOURCES += \
 	%D%/convert/ref_parallel.h \
 	%D%/convert/ref_scales.h \
 	%D%/convert/ref_views.h \
-	%D%/exact.h \
-	%D%/optim/optimizer_file.h \
-	%D%/optim/optimizer_loading.h \
-	%D%/optim/optimizer_parts.h \
-	%D%/optim/ref_companding.h \
-	%D%/optim/ref_fp32.h \
-	%D%/optim/ref_optim_groups.h \
-	%D%/optim/ref_optim_views.h \
-	%D%/optim/ref_root.h \
-	%D%/optim/ref_splitting.h \
-	%D%/optim/ref_stepping.h \
-	%D%/optim/ref_updates.h
+	%D%/exact.h
 
 # Installed.
 nobase_nginclude_HEADERS += \
@@ -97,11 +57,4 @@ nobase_nginclude_HEADERS += \
 	%D%/convert/ref_quantize_fp8.h \
 	%D%/convert/ref_quantize_mxfp4.h \
 	%D%/convert/ref_transpose_fp8_tile.h \
-	%D%/convert/ref_unpack_e2m1.h \
-	%D%/optim/optimizer.h \
-	%D%/optim/ref_compand.h \
-	%D%/optim/ref_expand.h \
-	%D%/optim/ref_merge_weights.h \
-	%D%/optim/ref_split_weights.h \
-	%D%/optim/ref_step.h \
-	%D%/optim/ref_step_constants.h
+	%D%/convert/ref_unpack_e2m1.h

@@ -1,9 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 # The suite, continued: what its results look like.
 libsuite_a_SOURCES += \
+	%D%/numbers.c \
+	%D%/numbers.h \
+	%D%/proofs_page.c \
+	%D%/proofs_page.h \
 	%D%/verify_junit.c \
 	%D%/verify_report.c \
 	%D%/verify_report.h
 
 EXTRA_DIST += \
+	%D%/proofs.json \
+	%D%/proofs.md \
 	%D%/schema/verify.schema.json

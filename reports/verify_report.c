@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "formats/files/atomic_write.h"
+#include "reports/numbers.h"
 
 static const char *text_of(const json_t *object, const char *key)
 {
@@ -18,22 +19,6 @@ static const char *text_of(const json_t *object, const char *key)
 static int64_t number_of(const json_t *object, const char *key)
 {
     return json_integer_value(json_object_get(object, key));
-}
-
-/* 1234567 as "1 234 567". */
-static const char *grouped(char *text, size_t size, int64_t n)
-{
-    char digits[24];
-    const int length = snprintf(digits, sizeof digits, "%" PRId64, n);
-    size_t at = 0;
-
-    for (int i = 0; i < length && at + 2 < size; i++) {
-        if (i > 0 && (length - i) % 3 == 0)
-            text[at++] = ' ';
-        text[at++] = digits[i];
-    }
-    text[at] = '\0';
-    return text;
 }
 
 static const char *verdict_of(const json_t *operation)
@@ -62,7 +47,7 @@ static void print_events(FILE *out, const json_t *operations)
 
         json_array_foreach(operations, i, operation)
             sum += number_of(json_object_get(operation, "events"), name);
-        fprintf(out, "%s%s %s", separator, grouped(digits, sizeof digits, sum),
+        fprintf(out, "%s%s %s", separator, ng_number_grouped(digits, sizeof digits, sum),
                 name);
         separator = ", ";
     }
@@ -109,10 +94,10 @@ void ng_verify_report_print(FILE *out, const json_t *run, int max_failures)
 
         fprintf(out, "%-20s %8" PRId64 " %12s", text_of(operation, "operation"),
                 variants,
-                grouped(a, sizeof a, number_of(operation, "cases")));
+                ng_number_grouped(a, sizeof a, number_of(operation, "cases")));
         fprintf(out, " %15s %12s  %s\n",
-                grouped(a, sizeof a, number_of(operation, "elements")),
-                grouped(b, sizeof b, number_of(operation, "differences")),
+                ng_number_grouped(a, sizeof a, number_of(operation, "elements")),
+                ng_number_grouped(b, sizeof b, number_of(operation, "differences")),
                 verdict_of(operation));
         not_covered += number_of(operation, "not_covered");
         covered += variants > 0;
@@ -127,8 +112,8 @@ void ng_verify_report_print(FILE *out, const json_t *run, int max_failures)
     fprintf(out, "%s: %s differences in %s elements, %" PRId64
             " operations, %.1f s\n",
             json_is_true(json_object_get(run, "passed")) ? "PASSED" : "FAILED",
-            grouped(a, sizeof a, number_of(run, "differences")),
-            grouped(b, sizeof b, number_of(run, "elements")), covered,
+            ng_number_grouped(a, sizeof a, number_of(run, "differences")),
+            ng_number_grouped(b, sizeof b, number_of(run, "elements")), covered,
             json_number_value(json_object_get(run, "seconds")));
 }
 
@@ -168,8 +153,8 @@ static void print_markdown(FILE *out, const json_t *run)
         fprintf(out, "| %s | %" PRId64 " | %" PRId64 " | %s | %s | %s |\n",
                 text_of(operation, "operation"), number_of(operation, "variants"),
                 number_of(operation, "not_covered"),
-                grouped(a, sizeof a, number_of(operation, "elements")),
-                grouped(b, sizeof b, number_of(operation, "differences")),
+                ng_number_grouped(a, sizeof a, number_of(operation, "elements")),
+                ng_number_grouped(b, sizeof b, number_of(operation, "differences")),
                 verdict_of(operation));
     json_array_foreach(operations, i, operation) {
         const json_t *failures = json_object_get(operation, "failures");

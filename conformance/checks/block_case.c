@@ -129,7 +129,8 @@ static void begin_input(ng_block_case *b)
     b->scales = ng_case_input(b->c, "x.scales", e.scales_dtype, 2, plane);
     if (b->scales != NULL)
         fill_garbage(b->c, b->scales,
-                     e.lines * e.words * (int64_t)ng_dtype_size(e.scales_dtype));
+                     e.lines * e.words
+                         * (int64_t)ng_dtype_size(e.scales_dtype));
     if (e.scales_dtype == NG_FP32 && b->pow2)
         ng_case_attribute(b->c, "pow2", 1);
 }

@@ -15,6 +15,7 @@ static int explained_by(const ng_operation_result *result,
 {
     int explained = 0;
 
+#pragma omp parallel for schedule(dynamic, 1) reduction(+ : explained)
     for (int i = 0; i < result->n_failures; i++) {
         const ng_case_id *id = &result->failure[i].id;
         ng_variant variant;
@@ -44,9 +45,7 @@ void ng_diagnose(ng_operation_result *result, const ng_verify_plan *plan)
     int best = 0;
 
     result->diagnosis[0] = '\0';
-    if (result->n_failures == 0)
-        return;
-    for (int r = 0; r < NG_N_RULES; r++)
+    for (int r = 0; r < NG_N_RULES && best < result->n_failures; r++)
         for (int value = 0; value < ng_rule_n_values((ng_rule)r); value++) {
             const int explained = explained_by(result, plan, (ng_rule)r, value);
 

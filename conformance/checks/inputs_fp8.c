@@ -68,10 +68,11 @@ static int64_t count_tiles(const ng_variant *variant, int level)
  * tensor with as many tiles down as across. Every tile has its own scale. */
 static void fill_tiles(ng_case *c, int64_t index)
 {
-    static const int64_t shape[3][2] = {{1000, 3}, {2, 448}, {250, 256}};
+    static const int64_t shapes[3][2] = {{1000, 3}, {2, 448}, {250, 256}};
+    const int64_t *shape = shapes[index];
     ng_block_case b;
 
-    if (!ng_block_begin(&b, c, shape[index][0], shape[index][1], NG_DENSE, NULL))
+    if (!ng_block_begin(&b, c, shape[0], shape[1], NG_DENSE, NULL))
         return;
     for (int64_t r = 0; r < b.rows; r++)
         for (int64_t col = 0; col < b.cols; col++)
@@ -264,7 +265,7 @@ static int64_t count_shifts(const ng_variant *variant, int level)
 }
 
 /* L-29: every code, in tokens whose scales lie 0 to 24 and more binades under
- * the column's largest, one of them NaN; a group of NaN scales alone follows. */
+ * the column's largest, one of them NaN; then a group of NaN scales alone. */
 static void fill_shifts(ng_case *c, int64_t index)
 {
     enum { COLS = 256, TOKENS = 30, NANS = 2 };

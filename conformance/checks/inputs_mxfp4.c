@@ -70,11 +70,22 @@ const ng_stratum ng_dequantize_mxfp4_strata[] = {
     {0},
 };
 
+/* Nothing overflows under a headroom of 6 or less (6 * 2^6 = 384), so one
+ * overflow rule is enough there. */
+static bool is_repeated(const ng_variant *variant)
+{
+    return variant->rules.overflow == NG_IEEE
+           && variant->rules.headroom <= NG_DEFAULT_HEADROOM
+           && ng_variant_is_minor(variant);
+}
+
 /* All first scales for the least and the default headroom; else some at level
  * 0. */
 static int64_t count_pairs(const ng_variant *variant, int level)
 {
-    return level == 0 && ng_variant_is_minor(variant) ? 2 : 256;
+    if (level == 0 && ng_variant_is_minor(variant))
+        return 2;
+    return is_repeated(variant) ? 8 : 256;
 }
 
 /* Case numbers walk over all scales: near the bottom, where the types of FP8
@@ -122,7 +133,9 @@ static void fill_col_pairs(ng_case *c, int64_t index)
 
 static int64_t count_windows(const ng_variant *variant, int level)
 {
-    return level == 0 ? (ng_variant_is_minor(variant) ? 1 : 16) : 256;
+    if (level == 0)
+        return ng_variant_is_minor(variant) ? 1 : 16;
+    return is_repeated(variant) ? 8 : 256;
 }
 
 /* L-16: under one largest scale a case, scales 0 to 21 binades down, in every

@@ -52,7 +52,8 @@ static uint32_t special_element(ng_case *c, const ng_format *format, int kind,
     const uint32_t odd[N_ODD] = {
         infinity, infinity | sign, infinity + 1, (infinity + 1) | sign,
         (uint32_t)format->nan, (uint32_t)format->nan | sign,
-        infinity | smallest_normal >> 1, infinity | smallest_normal >> 1 | sign};
+        infinity | smallest_normal >> 1,
+        infinity | smallest_normal >> 1 | sign};
     const uint32_t random = (uint32_t)ng_case_random(c);
 
     switch (kind) {

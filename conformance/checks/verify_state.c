@@ -18,7 +18,7 @@ struct ng_verify_state {
     ng_profile profile;
 };
 
-enum { MAX_KEY = 512, MAX_LINE = 1 << 20 };
+enum { MAX_KEY = 512, MAX_LINE = 1 << 20, MAX_RULES = 1024 };
 
 static void chunk_key(char *key, const ng_chunk_id *chunk)
 {
@@ -27,14 +27,35 @@ static void chunk_key(char *key, const ng_chunk_id *chunk)
              chunk->id.stratum->name, chunk->first, chunk->last);
 }
 
+/* "rounding=up! overflow=saturate ...", the pinned ones with a mark: variants
+ * are numbered by what is left free, and a rule need not be an axis. */
+static void print_rules(char text[MAX_RULES], const ng_profile *profile)
+{
+    size_t used = 0;
+
+    for (int i = 0; i < NG_N_RULES && used < MAX_RULES; i++) {
+        const ng_rule rule = (ng_rule)i;
+
+        used += (size_t)snprintf(
+            text + used, MAX_RULES - used, "%s%s=%s%s", i > 0 ? " " : "",
+            ng_rule_name(rule),
+            ng_rule_value_name(rule, ng_rules_get(&profile->rules, rule)),
+            profile->pinned[rule] ? "!" : "");
+    }
+}
+
 /* What must agree for two runs to be parts of one. */
 static json_t *header_of(const ng_verify_plan *plan)
 {
-    return json_pack("{s:s, s:s, s:s, s:s, s:i, s:I, s:I, s:I, s:I}",
+    char rules[MAX_RULES];
+
+    print_rules(rules, plan->profile);
+    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:i, s:I, s:I, s:I, s:I}",
                      "run", "narrowgauge verify",
                      "version", ng_version_text(),
                      "subject", plan->subject->name,
                      "profile", plan->profile->name,
+                     "rules", rules,
                      "level", plan->level,
                      "seed", (json_int_t)plan->seed,
                      "shard", (json_int_t)plan->shard + 1,

@@ -71,12 +71,14 @@ static error_t parse(int key, char *value, struct argp_state *state)
         break;
     case 'o':
         if (a->n_operations == MAX_LISTED)
-            argp_failure(state, NG_EXIT_USAGE, 0, "--op: more than %d", MAX_LISTED);
+            argp_failure(state, NG_EXIT_USAGE, 0, "--op: more than %d",
+                         MAX_LISTED);
         a->operation[a->n_operations++] = value;
         break;
     case KEY_SET:
         if (a->n_set == MAX_LISTED || strchr(value, '=') == NULL)
-            argp_failure(state, NG_EXIT_USAGE, 0, "--set: %s: not NAME=VALUE", value);
+            argp_failure(state, NG_EXIT_USAGE, 0, "--set: %s: not NAME=VALUE",
+                         value);
         a->set[a->n_set++] = value;
         break;
     case KEY_SEED:
@@ -90,13 +92,15 @@ static error_t parse(int key, char *value, struct argp_state *state)
         if (sscanf(value, "%" SCNd64 "/%" SCNd64 "%n", &a->shard, &a->n_shards,
                    &used) != 2 || value[used] != '\0' || a->shard < 1
             || a->n_shards < a->shard)
-            argp_failure(state, NG_EXIT_USAGE, 0, "--shard: %s: not I/N with 1 <= I <= N", value);
+            argp_failure(state, NG_EXIT_USAGE, 0,
+                         "--shard: %s: not I/N with 1 <= I <= N", value);
         a->shard--;
         a->sharded = true;
         break;
     case KEY_REQUIRE:
         if (strcmp(value, "gpu") != 0)
-            argp_failure(state, NG_EXIT_USAGE, 0, "--require: %s: only gpu can be required", value);
+            argp_failure(state, NG_EXIT_USAGE, 0,
+                         "--require: %s: only gpu can be required", value);
         a->require_gpu = true;
         break;
     case KEY_ERRORS:
@@ -108,7 +112,8 @@ static error_t parse(int key, char *value, struct argp_state *state)
     case KEY_JSON: a->json = true; break;
     case KEY_REPLAY: a->replay = value; break;
     case ARGP_KEY_ARG:
-        argp_failure(state, NG_EXIT_USAGE, 0, "%s: unexpected argument", value);
+        argp_failure(state, NG_EXIT_USAGE, 0, "%s: unexpected argument",
+                     value);
         break;
     default: return ARGP_ERR_UNKNOWN;
     }
@@ -173,16 +178,37 @@ static int choose_subject(ng_verify_plan *plan, const arguments *a)
     return NG_EXIT_OK;
 }
 
-/* Does any operation have an axis of that name with that value? */
-static bool axis_exists(const char *name_value)
+/* Does any operation have an axis of that name, and one with that value? */
+static bool axis_exists(const char *name_value, bool *with_value)
 {
     const size_t length = strcspn(name_value, "=");
     const ng_operation *operation;
+    bool found = false;
 
+    *with_value = false;
     for (int i = 0; (operation = ng_operation_at(i)) != NULL; i++)
-        for (int x = 0; x < operation->n_axes; x++)
-            if (strncmp(operation->axes[x].name, name_value, length) == 0
-                && operation->axes[x].name[length] == '\0')
+        for (int x = 0; x < operation->n_axes; x++) {
+            const ng_axis *axis = &operation->axes[x];
+            ng_variant alone = {.n_axes = 1, .axes = axis};
+
+            if (strncmp(axis->name, name_value, length) != 0
+                || axis->name[length] != '\0')
+                continue;
+            found = true;
+            for (int v = 0; v < axis->n_values; v++) {
+                alone.value[0] = axis->value[v];
+                *with_value |= ng_variant_matches(&alone, name_value);
+            }
+        }
+    return found;
+}
+
+static bool stratum_exists(const char *name, const ng_operation *const *list,
+                           int n)
+{
+    for (int i = 0; i < n; i++)
+        for (const ng_stratum *s = list[i]->strata; s->name != NULL; s++)
+            if (strcmp(s->name, name) == 0)
                 return true;
     return false;
 }
@@ -198,6 +224,7 @@ static int apply_set(ng_profile *profile, ng_verify_plan *plan,
         char name[64];
         const char *value = strchr(a->set[i], '=') + 1;
         ng_rule rule;
+        bool with_value;
         int number;
 
         snprintf(name, sizeof name, "%.*s", (int)(value - a->set[i] - 1),
@@ -210,11 +237,12 @@ static int apply_set(ng_profile *profile, ng_verify_plan *plan,
             }
             ng_rules_set(&profile->rules, rule, number);
             profile->pinned[rule] = true;
-        } else if (axis_exists(a->set[i])) {
+        } else if (axis_exists(a->set[i], &with_value) && with_value) {
             filter[plan->n_axes++] = a->set[i];
         } else {
-            fprintf(stderr, "narrowgauge verify: --set: %s: no such rule or "
-                    "axis\n", a->set[i]);
+            fprintf(stderr, "narrowgauge verify: --set: %s: no such %s\n",
+                    a->set[i], axis_exists(a->set[i], &with_value)
+                                   ? "value" : "rule or axis");
             return NG_EXIT_USAGE;
         }
     }
@@ -238,6 +266,11 @@ static int choose_operations(const ng_operation **list, int *n,
             return NG_EXIT_USAGE;
         }
         list[(*n)++] = operation;
+    }
+    if (a->stratum != NULL && !stratum_exists(a->stratum, list, *n)) {
+        fprintf(stderr, "narrowgauge verify: --stratum: %s: no such stratum\n",
+                a->stratum);
+        return NG_EXIT_USAGE;
     }
     return NG_EXIT_OK;
 }
@@ -339,14 +372,22 @@ static int run_plan(ng_verify_plan *plan, const ng_operation *const *list, int n
     ng_error error = {""};
     ng_ranks ranks;
     ng_progress bar;
-    int exit_status = NG_EXIT_ENVIRONMENT;
+    int exit_status = NG_EXIT_OK;
 
     if (result == NULL || ng_ranks_begin(&ranks, &error) != NG_OK) {
         say(result == NULL ? "out of memory" : error.text);
         free(result);
         return NG_EXIT_ENVIRONMENT;
     }
-    if (ranks.size > 1 && !a->sharded) {
+    for (int i = 0; i < n; i++)         /* also where nothing comes to run */
+        result[i].operation = list[i];
+    if (ranks.size > 1 && a->sharded) {
+        if (ranks.rank == 0)
+            say("--shard: the ranks of mpirun share the work by themselves");
+        free(result);
+        return ng_ranks_end(&ranks, NG_EXIT_USAGE);
+    }
+    if (ranks.size > 1) {
         plan->shard = ranks.rank;
         plan->n_shards = ranks.size;
     }
@@ -366,20 +407,23 @@ static int run_plan(ng_verify_plan *plan, const ng_operation *const *list, int n
     if (status == NG_OK)
         status = ng_verify(result, list, n, plan, &error);
     ng_progress_end(&bar);
-    if (status != NG_OK) {
-        say(error.text);
+    json_t *run = ng_verify_json(result, n, plan, seconds_now() - start);
+
+    if (status != NG_OK || run == NULL) {
+        say(status != NG_OK ? error.text : "out of memory");
         exit_status = status == NG_BAD_FILE ? NG_EXIT_USAGE
                                             : NG_EXIT_ENVIRONMENT;
     }
-    /* Every rank takes part in the collection, also one that failed. */
-    json_t *run = ng_verify_json(result, n, plan, seconds_now() - start);
-    if (run != NULL && (run = collect(run, &ranks)) != NULL) {
-        if (status == NG_OK)
+    /* Where any rank failed there is no result: the others' parts of the work
+     * must not pass for the whole. */
+    if (ng_ranks_worst(&ranks, exit_status) == NG_EXIT_OK) {
+        run = collect(run, &ranks);
+        if (run != NULL)
             exit_status = deliver(run, a);
-        json_decref(run);
-    } else if (ranks.rank != 0 && status == NG_OK) {
-        exit_status = NG_EXIT_OK;       /* rank 0 speaks for all */
+        else if (ranks.rank == 0)
+            exit_status = NG_EXIT_ENVIRONMENT;
     }
+    json_decref(run);
     free(result);
     return ng_ranks_end(&ranks, exit_status);
 }

@@ -84,10 +84,16 @@ bool ng_ranks_gather(const ng_ranks *ranks, const char *text, char ***texts)
     return (*texts)[0] != NULL;
 }
 
+int ng_ranks_worst(const ng_ranks *ranks, int status)
+{
+    return ranks->module != NULL ? functions_of(ranks)->largest(status)
+                                 : status;
+}
+
 int ng_ranks_end(ng_ranks *ranks, int status)
 {
+    status = ng_ranks_worst(ranks, status);
     if (ranks->module != NULL) {
-        status = functions_of(ranks)->largest(status);
         functions_of(ranks)->end();
         ranks->module = NULL;
     }

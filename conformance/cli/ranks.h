@@ -24,7 +24,10 @@ ng_status ng_ranks_begin(ng_ranks *ranks, ng_error *error);
  * a whole; null at the other ranks. Returns false if it failed. */
 bool ng_ranks_gather(const ng_ranks *ranks, const char *text, char ***texts);
 
-/* Agree on one exit status: the largest of all ranks'. */
+/* The largest exit status among the ranks, at each of them. */
+int ng_ranks_worst(const ng_ranks *ranks, int status);
+
+/* Leave the ranks, agreeing on one exit status: the worst. */
 int ng_ranks_end(ng_ranks *ranks, int status);
 
 /* What narrowgauge-mpi.so exports. */

@@ -6,7 +6,8 @@
  *
  * Names: a plain array is "x" or "y"; the parts of a block-scaled tensor are
  * "x.codes" and "x.scales"; group offsets are "offsets" (int64). A packed
- * tensor's logical width travels as the attribute "cols".
+ * tensor's logical width travels as the attribute "cols". Those of optimizers:
+ * optim_functions.h.
  */
 #ifndef NG_CONFORMANCE_SUBJECT_CALL_H
 #define NG_CONFORMANCE_SUBJECT_CALL_H
@@ -20,7 +21,7 @@
 extern "C" {
 #endif
 
-enum { NG_MAX_TENSORS = 12, NG_MAX_ATTRIBUTES = 8 };
+enum { NG_MAX_TENSORS = 12, NG_MAX_ATTRIBUTES = 16 };
 
 typedef struct ng_attribute {
     const char *name;

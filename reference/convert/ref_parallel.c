@@ -9,13 +9,13 @@ void ng_ref_run(ng_ref_line *line, const void *job, int64_t n,
     ng_events sum = {{0}};
 
 #ifdef _OPENMP
-#pragma omp parallel
+#pragma omp parallel if (n > 1)
 #endif
     {
         ng_events mine = {{0}};
 
 #ifdef _OPENMP
-#pragma omp for schedule(dynamic)
+#pragma omp for schedule(guided)
 #endif
         for (int64_t i = 0; i < n; i++)
             line(job, i, &mine);

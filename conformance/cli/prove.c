@@ -6,7 +6,7 @@
  *   prove --out reports/proofs.json    run those that the file lacks, one by
  *                                      one; stop at any time and start again
  *   prove --only TEXT ...              only claims whose name holds TEXT
- *   prove --sample N --seed S          N cases of each, nothing written
+ *   prove --sample N --seed S          N cases of each long one
  *   prove --check reports/proofs.json  is every claim there, whole, and true?
  */
 #include <inttypes.h>
@@ -21,6 +21,7 @@
 #include "conformance/cli/progress.h"
 #include "formats/files/atomic_write.h"
 #include "formats/version.h"
+#include "reports/proofs_page.h"
 
 static ng_claim claim[NG_MAX_CLAIMS];
 
@@ -45,15 +46,22 @@ static json_t *entry_of(const json_t *proofs, const char *slug)
     return NULL;
 }
 
-static bool write_json(const char *path, const json_t *proofs)
+/* Write the file, and beside it the page for people. */
+static bool write_proofs(const char *path, const json_t *proofs)
 {
     ng_atomic_file file = {0};
     ng_error error;
+    char page[4096];
+
+    snprintf(page, sizeof page, "%.*s.md",
+             (int)(strstr(path, ".json") != NULL ? strstr(path, ".json") - path
+                                                 : (long)strlen(path)), path);
 
     if (ng_atomic_begin(&file, path, &error) == NG_OK) {
         json_dumpf(proofs, file.stream, JSON_INDENT(1));
         fputc('\n', file.stream);
-        if (ng_atomic_commit(&file, &error) == NG_OK)
+        if (ng_atomic_commit(&file, &error) == NG_OK
+            && ng_proofs_page_write(page, proofs, &error) == NG_OK)
             return true;
     }
     fprintf(stderr, "prove: %s\n", error.text);
@@ -152,7 +160,7 @@ static int run(json_t *proofs, int n, const arguments *a)
             || (a->out != NULL && entry_of(proofs, claim[i].slug) != NULL))
             continue;
         if (a->out != NULL) {
-            snprintf(state, sizeof state, "%.3900s.%s.progress", a->out,
+            snprintf(state, sizeof state, "%.3900s.%.95s.progress", a->out,
                      claim[i].slug);
             means.state_path = state;
         }
@@ -169,7 +177,7 @@ static int run(json_t *proofs, int n, const arguments *a)
         false_claims += proof.differences != 0 || proof.inputs == 0;
         if (a->out != NULL) {
             json_array_append_new(proofs, new_entry(&claim[i], &proof));
-            if (!write_json(a->out, proofs))
+            if (!write_proofs(a->out, proofs))
                 return 4;
             remove(state);
         }

@@ -1,0 +1,178 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# Every fault of mutations.txt, planted in a copy of libnarrowgauge, makes
+# `narrowgauge verify` exit with 1 and print a failing case; without a fault it
+# exits with 0. Nothing is written into the sources or the build.
+#
+#   test_mutations.sh [PATTERN]     only faults whose name matches
+set -u
+here=$(cd "$(dirname "$0")" && pwd)
+list=$here/mutations.txt
+: "${NG_BUILDDIR:=$PWD}" "${NG_SRCDIR:=$(cd "$here/../.." && pwd)}"
+export NG_BUILDDIR NG_SRCDIR
+export OMP_NUM_THREADS=1        # two run at a time
+
+# A line's fields; the expression may hold bars of its own.
+split() {
+    name=${1%% | *}
+    local rest=${1#* | }
+    file=${rest%% | *}
+    rest=${rest#* | }
+    expression=${rest% | *}
+    arguments=${rest##* | }
+}
+
+# link DIR SOURCE...: DIR/libnarrowgauge with the objects made from the sources
+# (relative, changed copies lie below DIR) in place of the build's
+link() {
+    local dir=$1 source object replaced=' ' objects=()
+    shift
+    for source in "$@"; do
+        object=${source%/*}/.libs/$(basename "$source" .c).o
+        replaced+="$object "
+        [ -f "$NG_BUILDDIR/$object" ] || { echo "no $object"; return 1; }
+        local from=$NG_SRCDIR/$source
+        [ -f "$dir/$source" ] && from=$dir/$source
+        objects+=("$dir/$(basename "$source" .c).o")
+        # shellcheck disable=SC2086
+        $NG_CC -w -I"$dir" -I"$NG_BUILDDIR" -I"$NG_SRCDIR" -include config.h \
+            -D_XOPEN_SOURCE=700 $NG_FLAGS -fPIC -c -o "${objects[-1]}" "$from" \
+            || return 1
+    done
+    while read -r object; do
+        [[ $replaced == *" $object "* ]] || objects+=("$NG_BUILDDIR/$object")
+    done < "$scratch/objects"
+    # shellcheck disable=SC2086
+    $NG_CC -shared $NG_FLAGS -Wl,-soname,"$soname" -o "$dir/$soname" \
+        "${objects[@]}" $NG_LIBS
+}
+
+# verify DIR ARGUMENT...: with the library in DIR; output in DIR/out
+verify() {
+    local dir=$1
+    shift
+    LD_LIBRARY_PATH=$dir timeout 300 "$program" verify --quiet "$@" \
+        > "$dir/out" 2>&1
+}
+
+# One fault. Writes one line, "verdict<TAB>name<TAB>words".
+plant() {
+    split "$1"
+    local dir
+    dir=$(mktemp -d "$scratch/mutant-XXXXXX") || return
+    mkdir -p "$dir/${file%/*}"
+    sed -e "$expression" "$NG_SRCDIR/$file" > "$dir/$file" || {
+        printf 'broken\t%s\tsed failed\n' "$name"
+        return
+    }
+    if cmp -s "$NG_SRCDIR/$file" "$dir/$file"; then
+        printf 'stale\t%s\tthe expression changes nothing in %s\n' "$name" \
+            "$file"
+        return
+    fi
+    local sources=("$file")
+    if [[ $file == *.h ]]; then         # then all that include it
+        mapfile -t sources < <(cd "$NG_SRCDIR" &&
+            grep -rlF "#include \"$file\"" --include='*.c' formats reference)
+    fi
+    if ! link "$dir" "${sources[@]}" > "$dir/log" 2>&1; then
+        printf 'broken\t%s\tdoes not build: %s\n' "$name" \
+            "$(grep -m 1 -E 'error|no |undefined' "$dir/log")"
+        return
+    fi
+    local options status words
+    read -ra options <<< "$arguments"
+    verify "$dir" "${options[@]}"
+    status=$?
+    words=$(grep -m 1 '^FAIL op=' "$dir/out" |
+        sed -E 's/^FAIL op=([^ ]*) .* stratum=([^ ]*) case=([0-9]*) seed=[0-9]* /\1 \2 \3: /')
+    if [ $status -eq 1 ] && [ -n "$words" ]; then
+        printf 'killed\t%s\t%s\n' "$name" "${words:0:100}"
+    else
+        printf 'SURVIVED\t%s\texit %s: %s\n' "$name" "$status" "$arguments"
+    fi
+    rm -rf "$dir"
+}
+
+# The same arguments without a fault.
+control() {
+    local options status out
+    out=$(mktemp -d "$scratch/control-XXXXXX") || return
+    cp "$scratch/control/$soname" "$out/"
+    read -ra options <<< "$1"
+    verify "$out" "${options[@]}"
+    status=$?
+    if [ $status -ne 0 ]; then
+        printf 'CONTROL\tno fault\texit %s: %s\n' "$status" "$1"
+        cat "$out/out" >&2
+    else
+        printf 'passed\tno fault\t%s\n' "$1"
+    fi
+    rm -rf "$out"
+}
+
+case ${1-} in
+--plant) plant "$2"; exit ;;
+--control) control "$2"; exit ;;
+esac
+
+# ---- the program, its library's name and objects, and how they were built ------
+program=$NG_BUILDDIR/.libs/narrowgauge
+if [ ! -x "$program" ] || [ ! -x "$NG_BUILDDIR/config.status" ]; then
+    echo 'SKIP: needs a configured build with the shared library'
+    exit 77
+fi
+scratch=$(mktemp -d) || exit 99
+trap 'rm -rf "$scratch"' EXIT
+soname=                         # the one with the major version alone
+for path in "$NG_BUILDDIR"/.libs/libnarrowgauge.so.*; do
+    [[ $path =~ \.so\.[0-9]+$ ]] && soname=${path##*/}
+done
+(cd "$NG_BUILDDIR" && find formats reference -path '*/.libs/*.o') \
+    > "$scratch/objects"
+if [ -z "$soname" ] || [ ! -s "$scratch/objects" ]; then
+    echo 'SKIP: no PIC objects of libnarrowgauge here'
+    exit 77
+fi
+{ read -r NG_CC; read -r NG_FLAGS; read -r NG_LIBS; } < <(cd "$NG_BUILDDIR" &&
+    printf '%s\n' '@CC@' '@CPPFLAGS@ @JANSSON_CFLAGS@ @NG_CFLAGS@ @OPENMP_CFLAGS@ @CFLAGS@' \
+        '@LDFLAGS@ @JANSSON_LIBS@ @LIBS@' |
+    ./config.status --quiet --file=-:-)
+[ -n "$NG_CC" ] || exit 99
+if [[ $NG_CC$NG_FLAGS == *-fsanitize* || $NG_CC$NG_FLAGS == *--coverage* ]]; then
+    echo 'SKIP: the plain build shows it faster'
+    exit 77
+fi
+export program scratch soname NG_CC NG_FLAGS NG_LIBS
+
+if ! LD_LIBRARY_PATH=$NG_BUILDDIR/.libs "$program" ops --subjects |
+    grep -q oracle; then
+    echo 'SKIP: no MPFR oracle in this build'
+    exit 77
+fi
+
+mkdir "$scratch/control"
+link "$scratch/control" || exit 99      # linked alike, nothing changed
+
+grep -vE '^(#|$)' "$list" | grep -E -- "${1-}" > "$scratch/faults"
+while read -r line; do
+    split "$line"
+    echo "$arguments"
+done < "$scratch/faults" | sort -u > "$scratch/arguments"
+each() { tr '\n' '\0' < "$2" | xargs -0 -P 2 -n 1 "$BASH" "$0" "$1"; }
+each --control "$scratch/arguments" > "$scratch/controls"
+each --plant "$scratch/faults" > "$scratch/results"
+
+sort -t "$(printf '\t')" -k2 "$scratch/results" |
+    awk -F '\t' '{ printf "%-9s %-36s %s\n", $1, $2, $3 }'
+grep -v '^passed' "$scratch/controls"
+faults=$(wc -l < "$scratch/faults")
+killed=$(grep -c '^killed' "$scratch/results")
+controls=$(wc -l < "$scratch/arguments")
+passed=$(grep -c '^passed' "$scratch/controls")
+echo "$killed of $faults planted faults found; without a fault" \
+    "$passed of $controls runs pass"
+grep -qE '^(stale|broken)' "$scratch/results" && exit 99
+[ "$faults" -gt 0 ] && [ "$killed" -eq "$faults" ] &&
+    [ "$passed" -eq "$controls" ]

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "reference/train/train_log.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "formats/files/file_error.h"
+
+static ng_status fail(ng_error *error, const char *path, const char *field)
+{
+    return ng_file_fail(error, NG_BAD_FILE, path, NULL, field, "%s",
+                        strerror(errno));
+}
+
+ng_status ng_train_log_open(ng_train_log *log, const char *path, int64_t size,
+                            ng_error *error)
+{
+    struct stat facts;
+    const int descriptor = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+    ng_status status = NG_OK;
+
+    if (descriptor < 0)
+        return fail(error, path, "open");
+    if (fstat(descriptor, &facts) != 0)
+        status = fail(error, path, "open");
+    else if (!S_ISREG(facts.st_mode))
+        status = ng_file_fail(error, NG_BAD_FILE, path, NULL, "open",
+                              "is not a regular file");
+    else if (facts.st_size < size)
+        status = ng_file_fail(error, NG_BAD_FILE, path, NULL, "log",
+                              "has %" PRId64 " bytes, the checkpoint knows "
+                              "%" PRId64, (int64_t)facts.st_size, size);
+    else if (ftruncate(descriptor, size) != 0
+             || lseek(descriptor, 0, SEEK_END) < 0)
+        status = fail(error, path, "cut");
+    if (status != NG_OK) {
+        close(descriptor);
+        return status;
+    }
+    *log = (ng_train_log){descriptor, size, path};
+    return NG_OK;
+}
+
+/* Write all bytes, or take back those of them that were written. */
+static ng_status append(ng_train_log *log, const char *text, size_t size,
+                        ng_error *error)
+{
+    size_t done = 0;
+
+    while (done < size) {
+        const ssize_t n = write(log->descriptor, text + done, size - done);
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0) {
+            const ng_status status = fail(error, log->path, "write");
+
+            if (ftruncate(log->descriptor, log->size) == 0)
+                (void)lseek(log->descriptor, 0, SEEK_END);
+            return status;
+        }
+        done += (size_t)n;
+    }
+    log->size += (int64_t)size;
+    return NG_OK;
+}
+
+ng_status ng_train_log_line(ng_train_log *log, const json_t *object,
+                            ng_error *error)
+{
+    char *text = json_dumps(object, JSON_COMPACT);
+
+    if (text == NULL)
+        return ng_file_fail(error, NG_NO_MEMORY, log->path, NULL, "line",
+                            "out of memory");
+
+    const size_t length = strlen(text);
+
+    text[length] = '\n';        /* in place of the end: no text any more */
+    const ng_status status = append(log, text, length + 1, error);
+    free(text);
+    return status;
+}
+
+ng_status ng_train_log_close(ng_train_log *log, ng_error *error)
+{
+    if (log == NULL || log->path == NULL)
+        return NG_OK;
+
+    ng_status status = NG_OK;
+
+    if (fsync(log->descriptor) != 0 && errno != EINVAL && errno != EROFS)
+        status = fail(error, log->path, "sync");
+    if (close(log->descriptor) != 0 && status == NG_OK)
+        status = fail(error, log->path, "close");
+    *log = (ng_train_log){.descriptor = -1};
+    return status;
+}
+
+json_t *ng_json_number(double x)
+{
+    if (isnan(x))
+        return json_string("nan");
+    if (isinf(x))
+        return json_string(x > 0 ? "inf" : "-inf");
+    return json_real(x);
+}

@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "reports/optimizer_page.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "formats/files/atomic_write.h"
+
+/* A number of the study, which has "nan" and "inf" as text. */
+static double number(const json_t *value)
+{
+    return json_is_string(value) ? strtod(json_string_value(value), NULL)
+           : json_is_number(value) ? json_number_value(value)
+                                   : NAN;
+}
+
+static double member(const json_t *object, const char *name)
+{
+    return number(json_object_get(object, name));
+}
+
+static const char *text(const json_t *object, const char *name)
+{
+    const char *value = json_string_value(json_object_get(object, name));
+
+    return value != NULL ? value : "";
+}
+
+/* "+0.12 [-0.10, 0.34]" */
+static void print_interval(FILE *out, const json_t *mean)
+{
+    if (!isfinite(member(mean, "mean")))
+        fputs("-", out);
+    else if (!isfinite(member(mean, "low")))
+        fprintf(out, "%+.3f", member(mean, "mean"));
+    else
+        fprintf(out, "%+.3f [%+.3f, %+.3f]", member(mean, "mean"),
+                member(mean, "low"), member(mean, "high"));
+}
+
+static void print_intro(FILE *out, const json_t *study)
+{
+    const json_t *s = json_object_get(study, "setting");
+    const json_t *t = json_object_get(s, "text");
+    const json_t *model = json_object_get(s, "model");
+
+    fprintf(out,
+            "# Optimizers: 24-bit weights and 8-bit states, measured\n\n"
+            "Written by `study-optimizers` from `optimizers.json`; all figures "
+            "are the CPU reference's.\n"
+            "Task: predict a byte of a real text (%s, %.0f bytes, XXH3 %s) from "
+            "the %.0f before it; %.0f parameters\n"
+            "(embedding %.0f, hidden %.0f, SiLU), %.0f steps of %.0f bytes, "
+            "%.0f seeds. The last tenth of the text is for validation.\n"
+            "Every run computes with BF16 weights and gradients; runs of a seed "
+            "start alike and see the same samples.\n\n",
+            text(t, "name"), member(t, "bytes"), text(t, "xxh3"),
+            member(model, "context"), member(model, "parameters"),
+            member(model, "embedding"), member(model, "hidden"),
+            member(s, "steps"), member(s, "batch"), member(s, "seeds"));
+}
+
+static void print_recipes(FILE *out, const json_t *study, const char *optimizer)
+{
+    size_t i;
+    json_t *row;
+
+    fprintf(out,
+            "\n### %s\n\n![%s](optimizers-%s.svg)\n\n"
+            "| recipe | what is kept between steps | bytes/parameter | without "
+            "gradients | validation loss | deviation from fp32, %% "
+            "| diverged |\n|---|---|---|---|---|---|---|\n",
+            optimizer, optimizer, optimizer);
+    json_array_foreach(json_object_get(study, "summary"), i, row) {
+        const json_t *loss = json_object_get(row, "loss");
+
+        if (strcmp(text(row, "optimizer"), optimizer) != 0)
+            continue;
+        fprintf(out, "| %s | %s | %.4f | %.4f | ", text(row, "recipe"),
+                text(row, "meaning"), member(row, "bytes_per_parameter"),
+                member(row, "saved_bytes_per_parameter"));
+        if (isfinite(member(loss, "mean")))
+            fprintf(out, "%.4f (sd %.4f) | ", member(loss, "mean"),
+                    member(loss, "sd"));
+        else
+            fputs("- | ", out);
+        if (strcmp(text(row, "recipe"), "fp32") == 0)
+            fputs("0", out);
+        else
+            print_interval(out, json_object_get(row, "deviation_percent"));
+        fprintf(out, " | %.0f of %.0f |\n", member(row, "diverged"),
+                member(row, "seeds"));
+    }
+}
+
+static void print_training(FILE *out, const json_t *study)
+{
+    size_t i;
+    json_t *optimizer;
+
+    fputs("## Training\n\n"
+          "Deviation: of the last validation loss from that of fp32 with the "
+          "same seed, mean and Student's 95 % interval.\n"
+          "`nudged` is the measure of noise: what any change at all does. A run "
+          "diverged if its last loss is NaN or above log 256;\n"
+          "such runs are in no mean.\n", out);
+    json_array_foreach(json_object_get(study, "optimizers"), i, optimizer)
+        print_recipes(out, study, text(optimizer, "optimizer"));
+}
+
+static void print_value(FILE *out, double x)
+{
+    if (isnan(x))
+        fputs(" NaN |", out);
+    else if (isinf(x))
+        fputs(x > 0 ? " Inf |" : " -Inf |", out);
+    else
+        fprintf(out, " %.7g |", x);
+}
+
+static void print_losses(FILE *out, const json_t *study)
+{
+    size_t i;
+    json_t *row;
+
+    fputs("\n## What the published scheme loses\n\n"
+          "Groups of 32, coded and decoded; steps of AdamW (lr 1e-3, betas 0.9 "
+          "and 0.999, eps 1e-8) as updates over the learning rate.\n\n"
+          "| case | input | exact | flashoptim | ng |\n|---|---|---|---|---|\n",
+          out);
+    json_array_foreach(json_object_get(study, "losses"), i, row) {
+        const char *unit =
+            strcmp(text(row, "unit"), "lr") == 0 ? " (update / lr)" : "";
+
+        fprintf(out, "| %s | %s%s |", text(row, "case"), text(row, "input"),
+                unit);
+        print_value(out, member(row, "exact"));
+        print_value(out, member(row, "flashoptim"));
+        print_value(out, member(row, "ng"));
+        fputc('\n', out);
+    }
+}
+
+static void print_coding(FILE *out, const json_t *study)
+{
+    size_t i;
+    json_t *row;
+
+    fputs("\n## Linear against companded, on states of the run above\n\n"
+          "The FP32 states of AdamW, seed 1, coded once each way. Flushed: "
+          "nonzero elements that became 0; of the update m/(sqrt(v) + eps),\n"
+          "elements whose v did while m did not, so that eps alone divides. "
+          "Relative errors: |decoded - x|/|x| over nonzero elements.\n\n"
+          "| step | state | coding | profile | flushed, % | median error | 90 % "
+          "| 99 % | 99.9 % | largest | SNR, dB |\n"
+          "|---|---|---|---|---|---|---|---|---|---|---|\n", out);
+    json_array_foreach(json_object_get(study, "coding"), i, row) {
+        const json_t *e = json_object_get(row, "relative_error");
+
+        fprintf(out,
+                "| %.0f | %s | %s | %s | %.4g | %.3g | %.3g | %.3g | %.3g | "
+                "%.3g | %.1f |\n",
+                member(row, "step"), text(row, "state"), text(row, "coding"),
+                text(row, "profile"), 100.0 * member(row, "flushed"),
+                member(e, "p50"), member(e, "p90"), member(e, "p99"),
+                member(e, "p999"), member(e, "max"), member(row, "snr_db"));
+    }
+}
+
+/* The columns of a recipe: step, loss, deviation, low, high. */
+static void print_data(FILE *out, const json_t *study, const json_t *row)
+{
+    const json_t *curves = json_object_get(row, "curves");
+    static const char *const names[] = {"loss", "deviation", "low", "high"};
+    size_t i;
+    json_t *step;
+
+    fprintf(out, "$%s_%s << EOD\n", text(row, "optimizer"), text(row, "recipe"));
+    json_array_foreach(json_object_get(study, "evaluated_at"), i, step) {
+        fprintf(out, "%.0f", number(step));
+        for (size_t j = 0; j < sizeof names / sizeof *names; j++) {
+            const double x = number(
+                json_array_get(json_object_get(curves, names[j]), i));
+
+            if (isfinite(x))
+                fprintf(out, " %.6g", x);
+            else
+                fputs(" NaN", out);
+        }
+        fputc('\n', out);
+    }
+    fputs("EOD\n", out);
+}
+
+/* One plot: a line for each recipe, by the columns and the style given. */
+static void print_lines(FILE *out, const json_t *study, const char *optimizer,
+                        bool deviation)
+{
+    size_t i, n = 0;
+    json_t *row;
+
+    json_array_foreach(json_object_get(study, "summary"), i, row) {
+        const char *recipe = text(row, "recipe");
+
+        if (strcmp(text(row, "optimizer"), optimizer) != 0)
+            continue;
+        n++;
+        if (!deviation)
+            fprintf(out, "%s$%s_%s using 1:2 with lines lc %zu lw 2 title '%s'",
+                    n == 1 ? "plot " : ", ", optimizer, recipe, n, recipe);
+        else if (strcmp(recipe, "fp32") != 0)
+            fprintf(out,
+                    "%s$%s_%s using 1:4:5 with filledcurves fs transparent "
+                    "solid 0.15 noborder lc %zu notitle, '' using 1:3 with "
+                    "lines lc %zu lw 2 notitle",
+                    n == 2 ? "plot " : ", ", optimizer, recipe, n, n);
+    }
+    fputs(deviation && n < 2 ? "plot 0 notitle\n" : "\n", out);
+}
+
+static void print_plots(FILE *out, const json_t *study)
+{
+    size_t i;
+    json_t *entry;
+
+    fputs("# Written by study-optimizers. gnuplot optimizers.gp\n"
+          "set datafile missing 'NaN'\n", out);
+    json_array_foreach(json_object_get(study, "summary"), i, entry)
+        print_data(out, study, entry);
+    json_array_foreach(json_object_get(study, "optimizers"), i, entry) {
+        const char *optimizer = text(entry, "optimizer");
+
+        fprintf(out,
+                "set terminal svg size 720,640 font 'sans,12' background "
+                "'white'\n"
+                "set output 'optimizers-%s.svg'\n"
+                "set multiplot layout 2,1\n"
+                "set xlabel 'step'\nset grid\nset key top right\n"
+                "set ylabel 'validation loss'\nset yrange [*:6<*]\n"
+                "set title '%s: mean of the seeds'\n",
+                optimizer, optimizer);
+        /* A loss that runs away must not flatten the others. */
+        fputs("set yrange [*<5:6]\n", out);
+        print_lines(out, study, optimizer, false);
+        fputs("set yrange [-2:4]\n"
+              "set ylabel 'deviation from fp32, %'\n"
+              "set title 'paired by seed: mean and 95 % interval'\n", out);
+        print_lines(out, study, optimizer, true);
+        fputs("unset multiplot\nunset output\n", out);
+    }
+}
+
+typedef void printer(FILE *out, const json_t *study);
+
+static void print_page(FILE *out, const json_t *study)
+{
+    print_intro(out, study);
+    print_training(out, study);
+    print_losses(out, study);
+    print_coding(out, study);
+}
+
+static ng_status write_file(const char *directory, const char *name,
+                            printer *print, const json_t *study,
+                            ng_error *error)
+{
+    char path[4096];
+    ng_atomic_file file;
+
+    if ((size_t)snprintf(path, sizeof path, "%s/%s", directory, name)
+        >= sizeof path)
+        return ng_fail(error, NG_BAD_FILE, "%s: name: too long", directory);
+
+    const ng_status status = ng_atomic_begin(&file, path, error);
+
+    if (status != NG_OK)
+        return status;
+    print(file.stream, study);
+    return ng_atomic_commit(&file, error);
+}
+
+/* Run gnuplot in the directory. */
+static bool plot(const char *directory)
+{
+    int result;
+    const pid_t child = fork();
+
+    if (child == 0) {
+        if (chdir(directory) != 0)
+            _exit(127);
+        execlp("gnuplot", "gnuplot", "optimizers.gp", (char *)NULL);
+        _exit(127);
+    }
+    return child > 0 && waitpid(child, &result, 0) == child
+           && WIFEXITED(result) && WEXITSTATUS(result) == 0;
+}
+
+ng_status ng_optimizer_page_write(bool *plotted, const json_t *study,
+                                  const char *directory, ng_error *error)
+{
+    ng_status status =
+        write_file(directory, "optimizers.gp", print_plots, study, error);
+
+    if (status == NG_OK)
+        status =
+            write_file(directory, "optimizers.md", print_page, study, error);
+    *plotted = status == NG_OK && plot(directory);
+    return status;
+}
