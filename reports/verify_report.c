@@ -78,7 +78,7 @@ static void print_failures(FILE *out, const json_t *operation, int max_failures)
 void ng_verify_report_print(FILE *out, const json_t *run, int max_failures)
 {
     const json_t *operations = json_object_get(run, "operations");
-    int64_t not_covered = 0, covered = 0;
+    int64_t not_covered = 0, covered = 0, absent = 0;
     char a[32], b[32];
     json_t *operation;
     size_t i;
@@ -92,6 +92,11 @@ void ng_verify_report_print(FILE *out, const json_t *run, int max_failures)
     json_array_foreach(operations, i, operation) {
         const int64_t variants = number_of(operation, "variants");
 
+        not_covered += number_of(operation, "not_covered");
+        covered += variants > 0;
+        absent += variants == 0;
+        if (variants == 0)
+            continue;
         fprintf(out, "%-20s %8" PRId64 " %12s", text_of(operation, "operation"),
                 variants,
                 ng_number_grouped(a, sizeof a, number_of(operation, "cases")));
@@ -99,16 +104,14 @@ void ng_verify_report_print(FILE *out, const json_t *run, int max_failures)
                 ng_number_grouped(a, sizeof a, number_of(operation, "elements")),
                 ng_number_grouped(b, sizeof b, number_of(operation, "differences")),
                 verdict_of(operation));
-        not_covered += number_of(operation, "not_covered");
-        covered += variants > 0;
     }
     fputc('\n', out);
     json_array_foreach(operations, i, operation)
         print_failures(out, operation, max_failures);
     print_events(out, operations);
     if (not_covered > 0)
-        fprintf(out, "not covered by the subject: %" PRId64 " variants\n",
-                not_covered);
+        fprintf(out, "not covered by the subject: %" PRId64 " operations whole, %"
+                PRId64 " variants in all\n", absent, not_covered);
     fprintf(out, "%s: %s differences in %s elements, %" PRId64
             " operations, %.1f s\n",
             json_is_true(json_object_get(run, "passed")) ? "PASSED" : "FAILED",

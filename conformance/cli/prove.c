@@ -182,6 +182,8 @@ static int run(json_t *proofs, int n, const arguments *a)
             remove(state);
         }
     }
+    if (a->out != NULL && !write_proofs(a->out, proofs))
+        return 4;
     return false_claims > 0;
 }
 
