@@ -9,6 +9,9 @@ libsuite_a_SOURCES = \
 	%D%/subject/call.h \
 	%D%/subject/conversions.c \
 	%D%/subject/conversions.h \
+	%D%/subject/optim_functions.c \
+	%D%/subject/optim_functions.h \
+	%D%/subject/optim_functions_reference.c \
 	%D%/subject/subject.c \
 	%D%/subject/subject.h \
 	%D%/subject/subject_reference.c \
@@ -17,25 +20,37 @@ libsuite_a_SOURCES = \
 	%D%/checks/case.c \
 	%D%/checks/case.h \
 	%D%/checks/claims.c \
+	%D%/checks/claims_optim.c \
 	%D%/checks/dense_views.h \
 	%D%/checks/diagnose.c \
 	%D%/checks/failure_line.c \
 	%D%/checks/inputs_block.h \
+	%D%/checks/inputs_compand.c \
+	%D%/checks/inputs_expand.c \
 	%D%/checks/inputs_fp8.c \
+	%D%/checks/inputs_merge.c \
 	%D%/checks/inputs_mxfp4.c \
+	%D%/checks/inputs_optim.c \
+	%D%/checks/inputs_optim.h \
 	%D%/checks/inputs_quantize.c \
 	%D%/checks/inputs_scalar.c \
 	%D%/checks/inputs_scalar.h \
 	%D%/checks/inputs_scales.c \
 	%D%/checks/inputs_shapes.c \
+	%D%/checks/inputs_split.c \
+	%D%/checks/inputs_step.c \
+	%D%/checks/inputs_step_constants.c \
 	%D%/checks/numbers.c \
 	%D%/checks/numbers.h \
 	%D%/checks/operation.c \
 	%D%/checks/operation.h \
 	%D%/checks/operations_block.c \
+	%D%/checks/operations_optim.c \
 	%D%/checks/operations_scalar.c \
 	%D%/checks/proof.h \
 	%D%/checks/proof_identity.c \
+	%D%/checks/proof_split.c \
+	%D%/checks/proof_states.c \
 	%D%/checks/proof_window.c \
 	%D%/checks/variant.c \
 	%D%/checks/variant.h \
@@ -80,6 +95,8 @@ libsuite_a_SOURCES += \
 	%D%/oracle/oracle_format.h \
 	%D%/oracle/oracle_fp8_block.c \
 	%D%/oracle/oracle_fp8_block.h \
+	%D%/oracle/oracle_hyper.c \
+	%D%/oracle/oracle_hyper.h \
 	%D%/oracle/oracle_ieee.c \
 	%D%/oracle/oracle_ieee.h \
 	%D%/oracle/oracle_merge_weights.c \
@@ -94,6 +111,8 @@ libsuite_a_SOURCES += \
 	%D%/oracle/oracle_quantize_fp8.h \
 	%D%/oracle/oracle_quantize_mxfp4.c \
 	%D%/oracle/oracle_quantize_mxfp4.h \
+	%D%/oracle/oracle_range.c \
+	%D%/oracle/oracle_range.h \
 	%D%/oracle/oracle_round.c \
 	%D%/oracle/oracle_round.h \
 	%D%/oracle/oracle_split_weights.c \
@@ -102,6 +121,14 @@ libsuite_a_SOURCES += \
 	%D%/oracle/oracle_state.h \
 	%D%/oracle/oracle_state_flashoptim.c \
 	%D%/oracle/oracle_state_ng.c \
+	%D%/oracle/oracle_step.c \
+	%D%/oracle/oracle_step.h \
+	%D%/oracle/oracle_step_bound.c \
+	%D%/oracle/oracle_step_bound.h \
+	%D%/oracle/oracle_step_constants.c \
+	%D%/oracle/oracle_step_constants.h \
+	%D%/oracle/oracle_step_row.c \
+	%D%/oracle/oracle_step_row.h \
 	%D%/oracle/oracle_transpose_fp8_tile.c \
 	%D%/oracle/oracle_transpose_fp8_tile.h \
 	%D%/oracle/oracle_unpack_e2m1.c \
@@ -111,6 +138,7 @@ libsuite_a_SOURCES += \
 	%D%/oracle/oracle_weight.c \
 	%D%/oracle/oracle_weight.h \
 	%D%/oracle/oracle_weight_view.c \
+	%D%/subject/optim_functions_oracle.c \
 	%D%/subject/subject_oracle.c
 endif
 
@@ -202,44 +230,58 @@ endif
 # A program is built from the one file of its name.
 LDADD = $(suite_libs) $(CHECK_LIBS)
 TESTS += $(check_PROGRAMS)
+
+# Written with Check.
+if HAVE_CHECK
 check_PROGRAMS += \
 	%D%/checks/test_constants \
 	%D%/checks/test_traps_index \
 	%D%/checks/test_traps_layout \
 	%D%/checks/test_traps_quantize \
-	%D%/checks/test_traps_scalar
-
-# Written with Check.
-if HAVE_CHECK
-check_PROGRAMS += \
+	%D%/checks/test_traps_scalar \
 	%D%/checks/test_compare \
 	%D%/checks/test_diagnose \
+	%D%/checks/test_formats \
+	%D%/checks/test_no_memory \
 	%D%/checks/test_npy \
+	%D%/checks/test_profile \
+	%D%/checks/test_refusals \
+	%D%/checks/test_refusals_options \
+	%D%/checks/test_optimizer \
 	%D%/checks/test_safetensors \
 	%D%/checks/test_safetensors_bad \
 	%D%/checks/test_safetensors_write \
 	%D%/checks/test_tensor_file \
 	%D%/checks/test_threads \
+	%D%/checks/test_traps_optim \
 	%D%/checks/test_wrong_subject
+if HAVE_MPFR
+check_PROGRAMS += \
+	%D%/checks/test_step_bound
+endif
 endif
 
 # Scripts: NARROWGAUGE is the program, NG_SRCDIR, NG_BUILDDIR, NG_FIXTURES folders.
 ng_test_scripts = \
 	%D%/checks/test_cli_bench.sh \
+	%D%/checks/test_cli_ops.sh \
 	%D%/checks/test_cli_quantize.sh \
 	%D%/checks/test_cli_round.sh \
 	%D%/checks/test_cli_show.sh \
 	%D%/checks/test_cuda_headers.sh \
 	%D%/checks/test_proofs.sh \
 	%D%/checks/test_ranks.sh \
+	%D%/checks/test_reports.sh \
 	%D%/checks/test_verify.sh \
 	%D%/faults/test_mutations.sh
 TESTS += $(ng_test_scripts)
 
 EXTRA_DIST += \
 	%D%/faults/mutations.txt \
+	%D%/checks/broken_calls.h \
 	%D%/checks/golden_npy.h \
 	%D%/checks/golden_safetensors.h \
+	%D%/checks/optimizer_fixture.h \
 	%D%/checks/scratch.h \
 	$(ng_test_scripts) \
 	%D%/checks/gen_golden_files.py \

@@ -13,7 +13,7 @@
 /* A number of the study, which has "nan" and "inf" as text. */
 static double number(const json_t *value)
 {
-    return json_is_string(value) ? strtod(json_string_value(value), NULL)
+    return json_is_string(value)   ? strtod(json_string_value(value), NULL)
            : json_is_number(value) ? json_number_value(value)
                                    : NAN;
 }
@@ -48,20 +48,21 @@ static void print_intro(FILE *out, const json_t *study)
     const json_t *t = json_object_get(s, "text");
     const json_t *model = json_object_get(s, "model");
 
-    fprintf(out,
-            "# Optimizers: 24-bit weights and 8-bit states, measured\n\n"
-            "Written by `study-optimizers` from `optimizers.json`; all figures "
-            "are the CPU reference's.\n"
-            "Task: predict a byte of a real text (%s, %.0f bytes, XXH3 %s) from "
-            "the %.0f before it; %.0f parameters\n"
-            "(embedding %.0f, hidden %.0f, SiLU), %.0f steps of %.0f bytes, "
-            "%.0f seeds. The last tenth of the text is for validation.\n"
-            "Every run computes with BF16 weights and gradients; runs of a seed "
-            "start alike and see the same samples.\n\n",
-            text(t, "name"), member(t, "bytes"), text(t, "xxh3"),
-            member(model, "context"), member(model, "parameters"),
-            member(model, "embedding"), member(model, "hidden"),
-            member(s, "steps"), member(s, "batch"), member(s, "seeds"));
+    fprintf(
+        out,
+        "# Optimizers: 24-bit weights and 8-bit states, measured\n\n"
+        "Written by `study-optimizers` from `optimizers.json`; all figures "
+        "are the CPU reference's.\n"
+        "Task: predict a byte of a real text (%s, %.0f bytes, XXH3 %s) from "
+        "the %.0f before it; %.0f parameters\n"
+        "(embedding %.0f, hidden %.0f, SiLU), %.0f steps of %.0f bytes, "
+        "%.0f seeds. The last tenth of the text is for validation.\n"
+        "Every run computes with BF16 weights and gradients; runs of a seed "
+        "start alike and see the same samples.\n\n",
+        text(t, "name"), member(t, "bytes"), text(t, "xxh3"),
+        member(model, "context"), member(model, "parameters"),
+        member(model, "embedding"), member(model, "hidden"), member(s, "steps"),
+        member(s, "batch"), member(s, "seeds"));
 }
 
 static void print_recipes(FILE *out, const json_t *study, const char *optimizer)
@@ -102,12 +103,14 @@ static void print_training(FILE *out, const json_t *study)
     size_t i;
     json_t *optimizer;
 
-    fputs("## Training\n\n"
-          "Deviation: of the last validation loss from that of fp32 with the "
-          "same seed, mean and Student's 95 % interval.\n"
-          "`nudged` is the measure of noise: what any change at all does. A run "
-          "diverged if its last loss is NaN or above log 256;\n"
-          "such runs are in no mean.\n", out);
+    fputs(
+        "## Training\n\n"
+        "Deviation: of the last validation loss from that of fp32 with the "
+        "same seed, mean and Student's 95 % interval.\n"
+        "`nudged` is the measure of noise: what any change at all does. A run "
+        "diverged if its last loss is NaN or above log 256;\n"
+        "such runs are in no mean.\n",
+        out);
     json_array_foreach(json_object_get(study, "optimizers"), i, optimizer)
         print_recipes(out, study, text(optimizer, "optimizer"));
 }
@@ -119,7 +122,7 @@ static void print_value(FILE *out, double x)
     else if (isinf(x))
         fputs(x > 0 ? " Inf |" : " -Inf |", out);
     else
-        fprintf(out, " %.7g |", x);
+        fprintf(out, " %.9g |", x);
 }
 
 static void print_losses(FILE *out, const json_t *study)
@@ -150,14 +153,16 @@ static void print_coding(FILE *out, const json_t *study)
     size_t i;
     json_t *row;
 
-    fputs("\n## Linear against companded, on states of the run above\n\n"
-          "The FP32 states of AdamW, seed 1, coded once each way. Flushed: "
-          "nonzero elements that became 0; of the update m/(sqrt(v) + eps),\n"
-          "elements whose v did while m did not, so that eps alone divides. "
-          "Relative errors: |decoded - x|/|x| over nonzero elements.\n\n"
-          "| step | state | coding | profile | flushed, % | median error | 90 % "
-          "| 99 % | 99.9 % | largest | SNR, dB |\n"
-          "|---|---|---|---|---|---|---|---|---|---|---|\n", out);
+    fputs(
+        "\n## Linear against companded, on states of the run above\n\n"
+        "The FP32 states of AdamW, seed 1, coded once each way. Flushed: "
+        "nonzero elements that became 0; of the update m/(sqrt(v) + eps),\n"
+        "elements whose v did while m did not, so that eps alone divides. "
+        "Relative errors: |decoded - x|/|x| over nonzero elements.\n\n"
+        "| step | state | coding | profile | flushed, % | median error | 90 % "
+        "| 99 % | 99.9 % | largest | SNR, dB |\n"
+        "|---|---|---|---|---|---|---|---|---|---|---|\n",
+        out);
     json_array_foreach(json_object_get(study, "coding"), i, row) {
         const json_t *e = json_object_get(row, "relative_error");
 
@@ -179,12 +184,13 @@ static void print_data(FILE *out, const json_t *study, const json_t *row)
     size_t i;
     json_t *step;
 
-    fprintf(out, "$%s_%s << EOD\n", text(row, "optimizer"), text(row, "recipe"));
+    fprintf(out, "$%s_%s << EOD\n", text(row, "optimizer"),
+            text(row, "recipe"));
     json_array_foreach(json_object_get(study, "evaluated_at"), i, step) {
         fprintf(out, "%.0f", number(step));
         for (size_t j = 0; j < sizeof names / sizeof *names; j++) {
-            const double x = number(
-                json_array_get(json_object_get(curves, names[j]), i));
+            const double x =
+                number(json_array_get(json_object_get(curves, names[j]), i));
 
             if (isfinite(x))
                 fprintf(out, " %.6g", x);
@@ -196,30 +202,59 @@ static void print_data(FILE *out, const json_t *study, const json_t *row)
     fputs("EOD\n", out);
 }
 
-/* One plot: a line for each recipe, by the columns and the style given. */
+/* Whether a curve has a finite point: gnuplot warns of one that has none. */
+static bool has_points(const json_t *row, const char *name)
+{
+    const json_t *curves = json_object_get(row, "curves");
+    size_t i;
+    json_t *value;
+
+    json_array_foreach(json_object_get(curves, name), i, value) {
+        if (isfinite(number(value)))
+            return true;
+    }
+    return false;
+}
+
+static void print_line(FILE *out, const json_t *row, size_t colour,
+                       bool deviation)
+{
+    const char *recipe = text(row, "recipe");
+
+    fprintf(out, "$%s_%s ", text(row, "optimizer"), recipe);
+    if (!deviation)
+        fprintf(out, "using 1:2 with lines lc %zu lw 2 title '%s'", colour,
+                recipe);
+    else if (has_points(row, "low"))
+        fprintf(out,
+                "using 1:4:5 with filledcurves fs transparent solid 0.15 "
+                "noborder lc %zu notitle, '' using 1:3 with lines lc %zu lw 2 "
+                "notitle",
+                colour, colour);
+    else
+        fprintf(out, "using 1:3 with lines lc %zu lw 2 notitle", colour);
+}
+
+/* One plot: a line for each recipe of the optimizer, of losses or deviations.
+ */
 static void print_lines(FILE *out, const json_t *study, const char *optimizer,
                         bool deviation)
 {
-    size_t i, n = 0;
+    size_t i, colour = 0;
     json_t *row;
+    const char *before = "plot ";
 
     json_array_foreach(json_object_get(study, "summary"), i, row) {
-        const char *recipe = text(row, "recipe");
-
         if (strcmp(text(row, "optimizer"), optimizer) != 0)
             continue;
-        n++;
-        if (!deviation)
-            fprintf(out, "%s$%s_%s using 1:2 with lines lc %zu lw 2 title '%s'",
-                    n == 1 ? "plot " : ", ", optimizer, recipe, n, recipe);
-        else if (strcmp(recipe, "fp32") != 0)
-            fprintf(out,
-                    "%s$%s_%s using 1:4:5 with filledcurves fs transparent "
-                    "solid 0.15 noborder lc %zu notitle, '' using 1:3 with "
-                    "lines lc %zu lw 2 notitle",
-                    n == 2 ? "plot " : ", ", optimizer, recipe, n, n);
+        colour++;
+        if (!has_points(row, deviation ? "deviation" : "loss"))
+            continue;
+        fputs(before, out);
+        print_line(out, row, colour, deviation);
+        before = ", ";
     }
-    fputs(deviation && n < 2 ? "plot 0 notitle\n" : "\n", out);
+    fputs(strcmp(before, ", ") == 0 ? "\n" : "plot 0 notitle\n", out);
 }
 
 static void print_plots(FILE *out, const json_t *study)
@@ -228,7 +263,8 @@ static void print_plots(FILE *out, const json_t *study)
     json_t *entry;
 
     fputs("# Written by study-optimizers. gnuplot optimizers.gp\n"
-          "set datafile missing 'NaN'\n", out);
+          "set datafile missing 'NaN'\n",
+          out);
     json_array_foreach(json_object_get(study, "summary"), i, entry)
         print_data(out, study, entry);
     json_array_foreach(json_object_get(study, "optimizers"), i, entry) {
@@ -240,15 +276,16 @@ static void print_plots(FILE *out, const json_t *study)
                 "set output 'optimizers-%s.svg'\n"
                 "set multiplot layout 2,1\n"
                 "set xlabel 'step'\nset grid\nset key top right\n"
-                "set ylabel 'validation loss'\nset yrange [*:6<*]\n"
+                "set ylabel 'validation loss'\n"
                 "set title '%s: mean of the seeds'\n",
                 optimizer, optimizer);
         /* A loss that runs away must not flatten the others. */
-        fputs("set yrange [*<5:6]\n", out);
+        fputs("set yrange [*:6]\n", out);
         print_lines(out, study, optimizer, false);
         fputs("set yrange [-2:4]\n"
               "set ylabel 'deviation from fp32, %'\n"
-              "set title 'paired by seed: mean and 95 % interval'\n", out);
+              "set title 'paired by seed: mean and 95 % interval'\n",
+              out);
         print_lines(out, study, optimizer, true);
         fputs("unset multiplot\nunset output\n", out);
     }
@@ -295,8 +332,8 @@ static bool plot(const char *directory)
         execlp("gnuplot", "gnuplot", "optimizers.gp", (char *)NULL);
         _exit(127);
     }
-    return child > 0 && waitpid(child, &result, 0) == child
-           && WIFEXITED(result) && WEXITSTATUS(result) == 0;
+    return child > 0 && waitpid(child, &result, 0) == child && WIFEXITED(result)
+           && WEXITSTATUS(result) == 0;
 }
 
 ng_status ng_optimizer_page_write(bool *plotted, const json_t *study,

@@ -141,6 +141,7 @@ int ng_claims(ng_claim claim[NG_MAX_CLAIMS])
     n += quantize_claims(claim + n);
     n += window_claims(claim + n);
     n += identity_claims(claim + n);
+    n += ng_optim_claims(claim + n);
     return n;
 }
 
@@ -149,7 +150,6 @@ static ng_status prove_by_verify(ng_proof *proof, const ng_claim *claim,
                                  const ng_proof_means *means, ng_error *error)
 {
     const ng_operation *operation = ng_operation_find(claim->operation);
-    ng_operation_result *result = calloc(1, sizeof *result);
     ng_profile profile;
     ng_status status = ng_profile_load(&profile, "ng", error);
     ng_verify_plan plan = {
@@ -162,13 +162,17 @@ static ng_status prove_by_verify(ng_proof *proof, const ng_claim *claim,
 
     while (plan.n_axes < 4 && claim->set[plan.n_axes] != NULL)
         plan.n_axes++;
-    if (status == NG_OK && (result == NULL || operation == NULL))
-        status = ng_fail(error, NG_NO_MEMORY, "%s: out of memory", claim->slug);
-    if (status == NG_OK && plan.expected == NULL)
-        status = ng_fail(error, NG_NOT_COVERED, "%s: no MPFR in this build",
-                         claim->slug);
-    if (status == NG_OK)
-        status = ng_verify(result, &operation, 1, &plan, error);
+    if (status != NG_OK)
+        return status;
+    if (plan.expected == NULL)
+        return ng_fail(error, NG_NOT_COVERED, "%s: no MPFR in this build",
+                       claim->slug);
+
+    ng_operation_result *result = calloc(1, sizeof *result);
+
+    if (result == NULL)
+        return ng_fail(error, NG_NO_MEMORY, "%s: out of memory", claim->slug);
+    status = ng_verify(result, &operation, 1, &plan, error);
     if (status == NG_OK) {
         proof->inputs = result->elements;
         proof->differences = result->differences;

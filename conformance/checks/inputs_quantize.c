@@ -148,7 +148,7 @@ static void fill_edges(ng_case *c, int64_t index)
         const int k = i % PER_EXPONENT;
         const double significand =
             k < 3 * THRESHOLDS
-                ? 1 + k / 3 * 0.25
+                ? 1 + 0.25 * (double)(k / 3)
                 : 1 + (double)ng_case_below(c, 1 << 23) * 0x1p-23;
         const uint32_t amax = ng_number_step(
             format, ng_number_below(format, ldexp(significand, exponent)),

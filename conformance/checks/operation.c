@@ -8,7 +8,10 @@ const ng_operation *ng_operation_at(int i)
     if (i < ng_n_scalar_operations)
         return &ng_scalar_operations[i];
     i -= ng_n_scalar_operations;
-    return i < ng_n_block_operations ? &ng_block_operations[i] : NULL;
+    if (i < ng_n_block_operations)
+        return &ng_block_operations[i];
+    i -= ng_n_block_operations;
+    return i < ng_n_optim_operations ? &ng_optim_operations[i] : NULL;
 }
 
 const ng_operation *ng_operation_find(const char *name)

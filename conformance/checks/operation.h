@@ -49,5 +49,7 @@ extern const ng_operation ng_scalar_operations[];
 extern const int ng_n_scalar_operations;
 extern const ng_operation ng_block_operations[];
 extern const int ng_n_block_operations;
+extern const ng_operation ng_optim_operations[];
+extern const int ng_n_optim_operations;
 
 #endif

@@ -46,6 +46,7 @@ struct ng_claim {
 
 /* Write the claims to claim[0 ..] and return how many. */
 int ng_claims(ng_claim claim[NG_MAX_CLAIMS]);
+int ng_optim_claims(ng_claim *claim);   /* a part of them */
 
 /* Try every input of a claim. */
 ng_status ng_prove(ng_proof *proof, const ng_claim *claim,
@@ -56,5 +57,17 @@ ng_status ng_prove_window(ng_proof *, const ng_claim *, const ng_proof_means *,
                           ng_error *);
 ng_status ng_prove_identity(ng_proof *, const ng_claim *,
                             const ng_proof_means *, ng_error *);
+ng_status ng_prove_split(ng_proof *, const ng_claim *, const ng_proof_means *,
+                         ng_error *);
+ng_status ng_prove_split_ties(ng_proof *, const ng_claim *,
+                              const ng_proof_means *, ng_error *);
+ng_status ng_prove_split_flashoptim(ng_proof *, const ng_claim *,
+                                    const ng_proof_means *, ng_error *);
+ng_status ng_prove_states(ng_proof *, const ng_claim *, const ng_proof_means *,
+                          ng_error *);
+ng_status ng_prove_state_scales(ng_proof *, const ng_claim *,
+                                const ng_proof_means *, ng_error *);
+ng_status ng_prove_state_zero(ng_proof *, const ng_claim *,
+                              const ng_proof_means *, ng_error *);
 
 #endif

@@ -269,6 +269,33 @@ run 0 --op quantize_fp8_row "$good" "$scratch/g.safetensors"
 refuses 'scales: fp8_row_to_fp8_col: a scale that is not a power of two' \
     --op fp8_row_to_fp8_col --pow2 "$scratch/g.safetensors" "$out"
 
+# Options that do not fit together, or do not exist.
+q='--op quantize_mxfp4'
+# shellcheck disable=SC2086
+{
+    refuses 'part: halves: not codes or scales' $q --part halves "$good" "$out"
+    refuses 'part: codes: only for codes and scales into a .npy' $q \
+        --part codes "$good" "$out"
+    refuses 'more: unexpected argument' $q "$good" "$out" more
+    refuses 'scales: fp32: MXFP4 scales are ue8m0 or ue8m0x4' $q --scales fp32 \
+        "$good" "$out"
+    refuses 'seed: -1: not a whole number' $q --seed=-1 "$good" "$out"
+    refuses 'set: rounding: not RULE=VALUE' $q --set rounding "$good" "$out"
+    refuses 'to: quantize_mxfp4: only dequantize' $q --to bf16 "$good" "$out"
+}
+refuses 'scales: dequantize_mxfp4: writes none' --op dequantize_mxfp4 \
+    --scales ue8m0 "$scratch/g.safetensors" "$out"
+
+# Stochastic rounding: a seed names its stream.
+for run in 1:7 2:7 3:8; do
+    run 0 --op quantize_mxfp4 --set rounding=stochastic --seed "${run#*:}" \
+        "$good" "$scratch/s${run%:*}.safetensors"
+done
+cmp -s "$scratch/s1.safetensors" "$scratch/s2.safetensors" ||
+    complain 'seed 7 twice: two outputs'
+cmp -s "$scratch/s1.safetensors" "$scratch/s3.safetensors" &&
+    complain 'seeds 7 and 8: one output'
+
 # Outputs that cannot be written; an old file stays as it was.
 refuses 'nowhere' --op quantize_mxfp4 "$good" "$scratch/nowhere/out.safetensors"
 mkdir "$scratch/taken.safetensors"

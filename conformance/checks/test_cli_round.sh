@@ -123,9 +123,43 @@ run 0 ue6m10 1.5 --all-modes
 run 0 e4m3 464.1 --json
 grep -q '"distance": "16.1"' "$scratch/out" || complain "json: no distance"
 
+# json_has PATTERN: a line of the JSON matches
+json_has() {
+    grep -qE -- "$1" "$scratch/out" || complain "json: no line: $1"
+}
+run 0 bf16 1.00390625 --mode stochastic --random 5 --json
+json_has '"mode": "stochastic"'
+json_has '"random": 5\b'
+json_has '"first_word_away": 2147483648\b'
+json_has '"code": "0x3F80"'
+run 0 e4m3 nan --json
+json_has '"value": "nan"'
+run 0 ue8m0 0x1p-140 --json
+json_has '"below": null'
+# Each mode under each overflow rule, but for E2M1, which only saturates.
+run 0 e4m3 -500 --all-modes --json
+[ "$(grep -c '"why":' "$scratch/out")" -eq 12 ] || complain 'e4m3: not 6 x 2'
+[ "$(grep -c '"code": "0xFF"' "$scratch/out")" -eq 4 ] ||
+    complain 'e4m3 -500: NaN in other than four modes'
+run 0 e2m1 5 --all-modes --json
+[ "$(grep -c '"why":' "$scratch/out")" -eq 6 ] || complain 'e2m1: not six modes'
+refuses 'all-modes: shows every mode' e4m3 1 --all-modes --mode up
+run 0 e4m3 232 --mode up
+has 'why      0x77 is the one above'
+run 0 e4m3 232 --mode down
+has 'why      0x76 is the one below'
+run 0 e4m3 -232 --mode toward-zero
+has 'why      0xF6 is the one toward zero'
+
 refuses 'VALUE: "0.1x" is no number' e4m3 0.1x
 refuses 'VALUE: "" is no number' e4m3 ''
 refuses 'VALUE: "1/0" divides by zero' e4m3 1/0
+refuses 'VALUE: "1/2/3" is no fraction of two whole numbers' e4m3 1/2/3
+refuses 'VALUE: "1/" is no fraction of two whole numbers' e4m3 1/
+refuses 'VALUE: "0x1p" is no number' e4m3 0x1p
+refuses 'VALUE: "0x1p9999" has an exponent beyond 6000' e4m3 0x1p9999
+refuses 'more than 1000 digits' e4m3 "1/$(printf '%01001d' 1)"
+refuses 'more than 1000 digits' e4m3 "0x$(printf '%01001d' 1)"
 refuses 'VALUE: "e4m3:1FF" is wider' e4m3 e4m3:1FF
 refuses 'VALUE: "e5m2:1" names no format' e4m3 e5m2:1
 refuses 'VALUE: "1e99999" has an exponent beyond' e4m3 1e99999

@@ -134,6 +134,17 @@ head -c 30 undisturbed/$progress > half/$progress
 resumes half 'cut within the header'
 resumes undisturbed 'done already'
 
+# ---- a part of level 1: all 2^16 numbers of a type under some of the scales ----
+for case in 'quantize_mxfp4 x=bf16 mxfp4.scale=even' \
+    'quantize_fp8_row x=fp16 fp8.scale=pow2'; do
+    # shellcheck disable=SC2086
+    set -- $case
+    run 0 --json --level 1 --shard 2/40 --stratum sixteen --op "$1" --set "$2" \
+        --set "$3" --set rounding=nearest-even --set scales=ue8m0
+    [ "$(sums elements out)" -gt 65536 ] || complain "$1: sixteen is short"
+    [ "$(sums failed_cases out)" -eq 0 ] || complain "$1: sixteen"
+done
+
 # A progress file of another run is no progress of this one.
 refuses "undisturbed/$progress: seed: belongs to another run" \
     --level 1 --op encode_e2m1 --report undisturbed --seed 2

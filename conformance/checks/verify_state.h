@@ -19,7 +19,7 @@ typedef struct ng_chunk_id {
 /* Open plan->state_path, reading what an earlier run left there. A last line
  * cut short is dropped. Returns NG_BAD_FILE, naming the file and the field, if
  * the file is unreadable or its header is of another run. */
-ng_status ng_verify_state_open(ng_verify_state **state,
+ng_status ng_verify_state_open(ng_verify_state **out,
                                const ng_verify_plan *plan, ng_error *error);
 
 /* If the chunk is done, add what it gave to *result and return true. A null

@@ -16,6 +16,8 @@ static ng_tensor_file npy_view(const ng_tensor_file *out, const char *part)
     const bool scales = part != NULL && strcmp(part, "scales") == 0;
     ng_tensor_file view = {.tensors = out->tensors + scales, .n_tensors = 1};
 
+    if (view.tensors == NULL)           /* no tensor, no view */
+        return *out;
     if (view.tensors->dtype == NG_UE8M0X4)
         view.tensors->dtype = NG_U32;
     else if (ng_dtype_size(view.tensors->dtype) == 1)

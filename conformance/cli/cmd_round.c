@@ -38,9 +38,11 @@ static void check(arguments *a, struct argp_state *state)
     const ng_format *format = a->view.format;
     const ng_rules *rules = &a->view.rules;
 
-    if (format == NULL)
+    if (format == NULL) {
         argp_failure(state, NG_EXIT_USAGE, 0,
                      "FORMAT: missing (" NG_FORMAT_NAMES ")");
+        return;
+    }
     if (a->n_values == 0)
         argp_failure(state, NG_EXIT_USAGE, 0, "VALUE: missing");
     if (a->all_modes && (a->mode_given || a->overflow_given))

@@ -53,9 +53,11 @@ static error_t parse(int key, char *value, struct argp_state *state)
         a->n_codes = state->argc - state->next;
         break;
     case ARGP_KEY_END:
-        if (a->format == NULL)
+        if (a->format == NULL) {
             argp_failure(state, NG_EXIT_USAGE, 0,
                          "FORMAT: missing (" NG_FORMAT_NAMES ")");
+            break;
+        }
         if (!a->all && a->n_codes == 0)
             argp_failure(state, NG_EXIT_USAGE, 0, "CODE: missing, or --all");
         if (a->all && a->n_codes > 0)

@@ -40,6 +40,15 @@ static void print_overview(FILE *out)
           "Example: narrowgauge verify\n", out);
 }
 
+/* A full disk behind a redirected output must not pass as done. */
+static int flushed(int status)
+{
+    if (fflush(stdout) == 0 && ferror(stdout) == 0)
+        return status;
+    perror("narrowgauge: standard output");
+    return NG_EXIT_ENVIRONMENT;
+}
+
 int main(int argc, char **argv)
 {
     char title[64];
@@ -51,25 +60,18 @@ int main(int argc, char **argv)
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0
         || strcmp(argv[1], "-?") == 0 || strcmp(argv[1], "help") == 0) {
         print_overview(stdout);
-        return NG_EXIT_OK;
+        return flushed(NG_EXIT_OK);
     }
     if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0) {
         printf("narrowgauge %s\n", ng_version_text());
-        return NG_EXIT_OK;
+        return flushed(NG_EXIT_OK);
     }
     for (int i = 0; i < N_COMMANDS; i++)
         if (strcmp(argv[1], commands[i].name) == 0) {
             /* argp shows argv[0] in its messages. */
             snprintf(title, sizeof title, "narrowgauge %s", commands[i].name);
             argv[1] = title;
-            const int status = commands[i].run(argc - 1, argv + 1);
-
-            /* A full disk behind a redirected output must not pass as done. */
-            if (fflush(stdout) != 0 || ferror(stdout) != 0) {
-                perror("narrowgauge: standard output");
-                return NG_EXIT_ENVIRONMENT;
-            }
-            return status;
+            return flushed(commands[i].run(argc - 1, argv + 1));
         }
     fprintf(stderr,
             "narrowgauge: no such command: %s (narrowgauge --help lists them)\n",

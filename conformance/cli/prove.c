@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <jansson.h>
 
@@ -52,10 +53,12 @@ static bool write_proofs(const char *path, const json_t *proofs)
     ng_atomic_file file = {0};
     ng_error error;
     char page[4096];
+    const size_t length = strlen(path);
+    const bool suffixed =
+        length > 5 && strcmp(path + length - 5, ".json") == 0;
 
-    snprintf(page, sizeof page, "%.*s.md",
-             (int)(strstr(path, ".json") != NULL ? strstr(path, ".json") - path
-                                                 : (long)strlen(path)), path);
+    snprintf(page, sizeof page, "%.*s.md", (int)(length - (suffixed ? 5 : 0)),
+             path);
 
     if (ng_atomic_begin(&file, path, &error) == NG_OK) {
         json_dumpf(proofs, file.stream, JSON_INDENT(1));
@@ -134,19 +137,20 @@ static bool parse(arguments *a, int argc, char **argv)
         else if (strcmp(argv[i], "--only") == 0)
             a->only = value;
         else if (strcmp(argv[i], "--sample") == 0)
-            a->sample = atoll(value);
+            a->sample = atoll(value) > 0 ? atoll(value) : -1;
         else if (strcmp(argv[i], "--seed") == 0)
             a->seed = strtoull(value, NULL, 10);
         else
             return false;
         i++;
     }
-    return true;
+    /* A sample proves nothing, and is not written as if it did. */
+    return a->sample == 0 || (a->sample > 0 && a->out == NULL);
 }
 
 static int run(json_t *proofs, int n, const arguments *a)
 {
-    int false_claims = 0;
+    int false_claims = 0, named = 0;
 
     for (int i = 0; i < n; i++) {
         char state[4096 + sizeof claim->slug];
@@ -156,8 +160,10 @@ static int run(json_t *proofs, int n, const arguments *a)
         ng_proof_means means = {.sample = a->sample, .seed = a->seed,
                                 .progress = show_progress, .context = &bar};
 
-        if ((a->only != NULL && strstr(claim[i].slug, a->only) == NULL)
-            || (a->out != NULL && entry_of(proofs, claim[i].slug) != NULL))
+        if (a->only != NULL && strstr(claim[i].slug, a->only) == NULL)
+            continue;
+        named++;
+        if (a->out != NULL && entry_of(proofs, claim[i].slug) != NULL)
             continue;
         if (a->out != NULL) {
             snprintf(state, sizeof state, "%.3900s.%.95s.progress", a->out,
@@ -181,6 +187,11 @@ static int run(json_t *proofs, int n, const arguments *a)
                 return 4;
             remove(state);
         }
+    }
+    if (named == 0) {
+        fprintf(stderr, "prove: --only: %s: no such claim (prove --list)\n",
+                a->only);
+        return 2;
     }
     if (a->out != NULL && !write_proofs(a->out, proofs))
         return 4;
@@ -208,8 +219,11 @@ int main(int argc, char **argv)
     path = a.check != NULL ? a.check : a.out;
     if (path != NULL)
         proofs = json_load_file(path, JSON_REJECT_DUPLICATES, NULL);
-    if (a.check != NULL && proofs == NULL) {
-        fprintf(stderr, "prove: %s: cannot be read as JSON\n", a.check);
+    /* A file that is there and broken is not begun anew: it took hours. */
+    if (path != NULL && !json_is_array(proofs)
+        && (a.check != NULL || access(path, F_OK) == 0)) {
+        fprintf(stderr, "prove: %s: cannot be read as a JSON array\n", path);
+        json_decref(proofs);
         return 2;
     }
     if (proofs == NULL)

@@ -23,9 +23,12 @@ static int launched_ranks(void)
 {
     static const char *const variable[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"};
 
-    for (size_t i = 0; i < sizeof variable / sizeof *variable; i++)
-        if (getenv(variable[i]) != NULL)
-            return atoi(getenv(variable[i]));
+    for (size_t i = 0; i < sizeof variable / sizeof *variable; i++) {
+        const char *size = getenv(variable[i]);
+
+        if (size != NULL)
+            return atoi(size);
+    }
     return 1;
 }
 

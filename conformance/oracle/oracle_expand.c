@@ -27,8 +27,8 @@ ng_status ng_oracle_expand(float *y, const ng_state *x, int64_t n,
     mpfr_init2(element, NG_ORACLE_FP32_BITS);
     for (int64_t i = 0; i < n; i++) {
         ng_oracle_decode_code(element, ((const uint8_t *)x->data)[i],
-                              x->scales[i / NG_STATE_GROUP], x->kind,
-                              x->coding, compand);
+                              x->scales[i / NG_STATE_GROUP], x->kind, x->coding,
+                              compand);
         y[i] = ng_fp32_from_bits(ng_oracle_to_fp32(element));
     }
     mpfr_clear(element);

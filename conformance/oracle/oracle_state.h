@@ -31,8 +31,7 @@ void ng_oracle_code_group_ng(uint8_t *codes, uint16_t *scale, const mpfr_t *x,
 void ng_oracle_decode_code_ng(mpfr_ptr y, uint8_t code, uint16_t scale,
                               ng_state_kind kind, ng_state_coding coding);
 void ng_oracle_code_group_flashoptim(uint8_t *codes, uint16_t *scale,
-                                     const mpfr_t *x, int n,
-                                     ng_state_kind kind,
+                                     const mpfr_t *x, int n, ng_state_kind kind,
                                      ng_state_coding coding,
                                      ng_group_counts *counts);
 void ng_oracle_decode_code_flashoptim(mpfr_ptr y, uint8_t code, uint16_t scale,

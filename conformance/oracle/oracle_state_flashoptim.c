@@ -59,21 +59,19 @@ static uint8_t variance_code(mpfr_srcptr v, mpfr_srcptr a,
     return (uint8_t)round_half_up(n);
 }
 
-/* The number whose largest makes the scale. */
+/* What makes the scale is the largest of these. It is a magnitude of linear
+ * variance too, as published; profile ng, which takes no v < 0, asks for v. */
 static void measure(mpfr_ptr a, mpfr_srcptr x, ng_state_kind kind,
                     ng_state_coding coding)
 {
-    if (kind == NG_MOMENTUM)
-        mpfr_abs(a, x, MPFR_RNDN);
-    else if (coding == NG_STATE_COMPANDED)
+    if (kind == NG_VARIANCE && coding == NG_STATE_COMPANDED)
         ng_oracle_sqrt(a, x);
     else
-        mpfr_set(a, x, MPFR_RNDN);
+        mpfr_abs(a, x, MPFR_RNDN);
 }
 
 void ng_oracle_code_group_flashoptim(uint8_t *codes, uint16_t *scale,
-                                     const mpfr_t *x, int n,
-                                     ng_state_kind kind,
+                                     const mpfr_t *x, int n, ng_state_kind kind,
                                      ng_state_coding coding,
                                      ng_group_counts *counts)
 {
@@ -86,8 +84,8 @@ void ng_oracle_code_group_flashoptim(uint8_t *codes, uint16_t *scale,
 
     mpfr_set_zero(a, 1);
     for (int i = 0; i < n; i++) {
-        nan |= !mpfr_number_p(x[i])
-               || (kind == NG_VARIANCE && mpfr_sgn(x[i]) < 0);
+        nan |=
+            !mpfr_number_p(x[i]) || (kind == NG_VARIANCE && mpfr_sgn(x[i]) < 0);
         measure(one, x[i], kind, coding);
         if (!mpfr_nan_p(one) && mpfr_cmp(one, a) > 0)
             mpfr_set(a, one, MPFR_RNDN);
@@ -119,10 +117,9 @@ void ng_oracle_decode_code_flashoptim(mpfr_ptr y, uint8_t code, uint16_t scale,
     MPFR_DECL_INIT(d, NG_ORACLE_FP32_BITS);
     MPFR_DECL_INIT(s, NG_ORACLE_FP32_BITS);
 
-    mpfr_set_si(t,
-                kind == NG_MOMENTUM && code > 127 ? (long)code - 256
-                                                  : (long)code,
-                MPFR_RNDN);
+    mpfr_set_si(
+        t, kind == NG_MOMENTUM && code > 127 ? (long)code - 256 : (long)code,
+        MPFR_RNDN);
     mpfr_set_ui(d, kind == NG_MOMENTUM ? 127 : 255, MPFR_RNDN);
     ng_oracle_div(t, t, d);
     if (kind == NG_MOMENTUM && coding == NG_STATE_COMPANDED) {

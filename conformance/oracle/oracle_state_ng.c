@@ -24,8 +24,7 @@ static uint8_t nearest_quotient(mpfr_srcptr n, mpfr_srcptr d,
     MPFR_DECL_INIT(quotient, NG_ORACLE_BITS);
 
     ng_oracle_require_exact(mpfr_mul_2ui(twice, n, 1, MPFR_RNDN));
-    ng_oracle_require_exact(
-        mpfr_mul_ui(product, d, 2 * limit - 1, MPFR_RNDN));
+    ng_oracle_require_exact(mpfr_mul_ui(product, d, 2 * limit - 1, MPFR_RNDN));
     if (mpfr_cmp(twice, product) > 0)
         return (uint8_t)limit;
 
@@ -94,8 +93,8 @@ void ng_oracle_code_group_ng(uint8_t *codes, uint16_t *scale, const mpfr_t *x,
 
     mpfr_set_zero(a, 1);
     for (int i = 0; i < n; i++) {
-        nan |= !mpfr_number_p(x[i])
-               || (kind == NG_VARIANCE && mpfr_sgn(x[i]) < 0);
+        nan |=
+            !mpfr_number_p(x[i]) || (kind == NG_VARIANCE && mpfr_sgn(x[i]) < 0);
         if (nan)
             break;
         measure(one, x[i], kind, coding);
@@ -127,8 +126,8 @@ void ng_oracle_decode_code_ng(mpfr_ptr y, uint8_t code, uint16_t scale,
     MPFR_DECL_INIT(q, NG_ORACLE_FP32_BITS);
     MPFR_DECL_INIT(d, NG_ORACLE_FP32_BITS);
     MPFR_DECL_INIT(s, NG_ORACLE_FP32_BITS);
-    const long number = kind == NG_MOMENTUM && code > 127 ? (long)code - 256
-                                                          : (long)code;
+    const long number =
+        kind == NG_MOMENTUM && code > 127 ? (long)code - 256 : (long)code;
 
     mpfr_set_si(q, number, MPFR_RNDN);
     if (kind == NG_VARIANCE)

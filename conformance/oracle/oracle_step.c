@@ -20,10 +20,9 @@ static void load_gradient(mpfr_ptr g, const ng_gradient *from, int64_t i)
     if (from->dtype == NG_FP32)
         ng_oracle_value(g, NG_FORMAT_FP32, ((const uint32_t *)from->data)[i]);
     else
-        ng_oracle_value(g,
-                        from->dtype == NG_BF16 ? NG_FORMAT_BF16
-                                               : NG_FORMAT_FP16,
-                        ((const uint16_t *)from->data)[i]);
+        ng_oracle_value(
+            g, from->dtype == NG_BF16 ? NG_FORMAT_BF16 : NG_FORMAT_FP16,
+            ((const uint16_t *)from->data)[i]);
     if (from->scale != NULL) {
         ng_oracle_from_fp32(scale, ng_fp32_bits(*from->scale));
         ng_oracle_mul(g, g, scale);

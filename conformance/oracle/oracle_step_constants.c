@@ -5,9 +5,7 @@
  */
 #include "conformance/oracle/oracle_step_constants.h"
 
-#include <math.h>
-#include <stdbool.h>
-
+#include "conformance/oracle/oracle_hyper.h"
 #include "conformance/oracle/oracle_ieee.h"
 #include "conformance/oracle/oracle_weight.h"
 
@@ -17,17 +15,6 @@
 static float to_float(mpfr_srcptr x)
 {
     return mpfr_get_flt(x, MPFR_RNDN); /* of 24 bits and in range: exact */
-}
-
-/* An FP64 number as FP32. */
-static float narrow(double x)
-{
-    FP64(wide);
-    FP32(y);
-
-    mpfr_set_d(wide, x, MPFR_RNDN);
-    ng_oracle_round_to(y, wide);
-    return to_float(y);
 }
 
 /* 1 - x, in the format of x and y. */
@@ -134,54 +121,6 @@ static void bias_corrections(ng_step_constants *c, const ng_hyper *h,
     c->ka = to_float(y32);
 }
 
-static bool is_sgd(ng_optimizer_kind kind)
-{
-    return kind == NG_SGD || kind == NG_SGDW;
-}
-
-static bool is_adam(ng_optimizer_kind kind)
-{
-    return kind == NG_ADAM || kind == NG_ADAMW;
-}
-
-static bool is_l2(ng_optimizer_kind kind)
-{
-    return kind == NG_SGD || kind == NG_ADAM;
-}
-
-static bool in_unit(double x)
-{
-    return x >= 0 && x < 1;
-}
-
-/* The field that is wrong, or null. */
-static const char *fault_of(ng_optimizer_kind kind, const ng_hyper *h)
-{
-    if (!isfinite(narrow(h->lr)))
-        return "lr";
-    if (!isfinite(narrow(h->weight_decay)))
-        return "weight_decay";
-    if (!is_l2(kind) && h->lr_decoupled
-        && (!isfinite(narrow(h->lr0)) || h->lr0 == 0))
-        return "lr0";
-    if (is_sgd(kind)) {
-        if (!in_unit(h->momentum))
-            return "momentum";
-        if (!isfinite(narrow(h->dampening)))
-            return "dampening";
-        if (h->nesterov && (h->dampening != 0 || narrow(h->momentum) == 0))
-            return "nesterov";
-        return NULL;
-    }
-    if (!in_unit(h->beta1))
-        return "beta1";
-    if (!in_unit(h->beta2))
-        return "beta2";
-    if (is_adam(kind) && !(narrow(h->eps) > 0 && isfinite(narrow(h->eps))))
-        return "eps";
-    return NULL;
-}
-
 ng_status ng_oracle_step_constants(ng_step_constants *c, ng_optimizer_kind kind,
                                    const ng_hyper *h, uint64_t t,
                                    const ng_optim_options *options,
@@ -195,28 +134,29 @@ ng_status ng_oracle_step_constants(ng_step_constants *c, ng_optimizer_kind kind,
         return ng_fail(error, NG_BAD_VALUE, "kind: no such optimizer");
     if (t == 0)
         return ng_fail(error, NG_BAD_VALUE, "t: steps count from 1");
-    if (fault_of(kind, h) != NULL)
-        return ng_fail(error, NG_BAD_VALUE, "%s: not taken", fault_of(kind, h));
+    if (ng_oracle_hyper_fault(kind, h) != NULL)
+        return ng_fail(error, NG_BAD_VALUE, "%s: not taken",
+                       ng_oracle_hyper_fault(kind, h));
 
-    if (!is_adam(kind) || step == NG_STEP_FLASHOPTIM)
-        made.lr = narrow(h->lr);
-    if (is_sgd(kind)) {
+    made.lr =
+        ng_oracle_narrow(h->lr); /* of Adam too, whose row under ng reads al */
+    if (ng_oracle_is_sgd(kind)) {
         made.nesterov = h->nesterov;
-        made.mu = narrow(h->momentum);
+        made.mu = ng_oracle_narrow(h->momentum);
         made.cd = complement_of(h->dampening, step);
     } else {
-        made.b1 = narrow(h->beta1);
+        made.b1 = ng_oracle_narrow(h->beta1);
         made.c1 = complement_of(h->beta1, step);
-        made.b2 = narrow(h->beta2);
+        made.b2 = ng_oracle_narrow(h->beta2);
         made.c2 = complement_of(h->beta2, step);
     }
-    if (is_adam(kind)) {
-        made.eps = narrow(h->eps);
+    if (ng_oracle_is_adam(kind)) {
+        made.eps = ng_oracle_narrow(h->eps);
         bias_corrections(&made, h, t, step);
     }
-    if (is_l2(kind)) {
-        made.w = narrow(h->weight_decay);
-    } else {
+    if (ng_oracle_is_l2(kind)) {
+        made.w = ng_oracle_narrow(h->weight_decay);
+    } else if (h->weight_decay != 0) { /* a decay of 0 is skipped */
         decay_of(decay64, h);
         made.d = complement(decay64, step);
     }

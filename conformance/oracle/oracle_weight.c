@@ -52,8 +52,8 @@ static ng_oracle_pair split_ulp(mpfr_srcptr theta, ng_format_id id, int n)
     }
 
     /* RNE_Fn(theta): a whole number of steps of F_n in theta's binade. */
-    const long spacing = binade(format, theta) - (long)format->fraction_bits
-                         - n;
+    const long spacing =
+        binade(format, theta) - (long)format->fraction_bits - n;
 
     ng_oracle_require_exact(mpfr_mul_2si(x, theta, -spacing, MPFR_RNDN));
     mpfr_rint(x, x, MPFR_RNDN);

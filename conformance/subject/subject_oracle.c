@@ -3,6 +3,7 @@
  * Subject "oracle": every rule over exact reals in MPFR.
  */
 #include "conformance/subject/conversions.h"
+#include "conformance/subject/optim_functions.h"
 #include "conformance/subject/subject.h"
 #include "conformance/oracle/oracle_convert_fp8_row_to_col.h"
 #include "conformance/oracle/oracle_convert_fp8_to_mxfp4.h"
@@ -38,12 +39,15 @@ static const ng_conversions conversions = {
 
 static bool covers(const ng_call *call)
 {
-    return ng_conversions_cover(&conversions, call);
+    return ng_conversions_cover(&conversions, call)
+           || ng_optim_functions_cover(&ng_oracle_optim_functions, call);
 }
 
 static ng_status run(const ng_call *call)
 {
-    return ng_conversions_run(&conversions, call);
+    return ng_conversions_cover(&conversions, call)
+               ? ng_conversions_run(&conversions, call)
+               : ng_optim_functions_run(&ng_oracle_optim_functions, call);
 }
 
 const ng_subject ng_subject_oracle = {

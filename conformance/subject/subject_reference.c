@@ -3,6 +3,7 @@
  * Subject "reference": this project's C reference, held against MPFR.
  */
 #include "conformance/subject/conversions.h"
+#include "conformance/subject/optim_functions.h"
 #include "conformance/subject/subject.h"
 #include "reference/convert/ref_convert_fp8_row_to_col.h"
 #include "reference/convert/ref_convert_fp8_to_mxfp4.h"
@@ -49,12 +50,15 @@ static const ng_conversions conversions = {
 
 static bool covers(const ng_call *call)
 {
-    return ng_conversions_cover(&conversions, call);
+    return ng_conversions_cover(&conversions, call)
+           || ng_optim_functions_cover(&ng_reference_optim_functions, call);
 }
 
 static ng_status run(const ng_call *call)
 {
-    return ng_conversions_run(&conversions, call);
+    return ng_conversions_cover(&conversions, call)
+               ? ng_conversions_run(&conversions, call)
+               : ng_optim_functions_run(&ng_reference_optim_functions, call);
 }
 
 const ng_subject ng_subject_reference = {

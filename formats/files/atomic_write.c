@@ -75,15 +75,16 @@ ng_status ng_atomic_begin(ng_atomic_file *file, const char *path,
         return ng_file_fail(error, NG_BAD_FILE, path, NULL, "open",
                             "exists and is not a regular file");
 
-    begun.path = exists ? realpath(path, NULL) : strdup(path);
-    if (begun.path == NULL)
+    char *target = exists ? realpath(path, NULL) : strdup(path);
+    if (target == NULL)
         return fail(error, path, "open");
-    const int descriptor = create_beside(&begun.temporary, begun.path);
+    const int descriptor = create_beside(&begun.temporary, target);
     if (descriptor < 0) {
         const ng_status status = fail(error, path, "temporary file beside it");
-        free(begun.path);
+        free(target);
         return status;
     }
+    begun.path = target;
     /* Some file systems keep no permissions; a new file's are then right. */
     if (exists)
         (void)fchmod(descriptor, existing.st_mode & 0777);

@@ -118,7 +118,7 @@ static json_t *file_shape(const ng_tensor *tensor, bool is_f4)
 
 static ng_status describe_tensor(writing *w, const ng_tensor *tensor)
 {
-    const char *dtype = NULL;
+    const char *dtype = "";
     int64_t units = 0, bytes = 0;
     ng_status status = check_tensor(w, tensor);
 

@@ -47,7 +47,9 @@ static ng_status check_sgd(const ng_hyper *h, ng_error *error)
     if ((status = check_share("momentum", h->momentum, error)) != NG_OK
         || (status = check_finite("dampening", h->dampening, error)) != NG_OK)
         return status;
-    if (h->nesterov && (h->momentum == 0.0 || h->dampening != 0.0))
+    /* mu is the FP32 number: below 2^-150 there is no momentum. */
+    if (h->nesterov
+        && ((float)h->momentum == 0.0f || h->dampening != 0.0))
         return FAULT("nesterov: needs momentum and no dampening");
     return NG_OK;
 }

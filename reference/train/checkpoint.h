@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Checkpoints: a directory ROOT/step-NNNNNNNNNN of safetensors shards and a
- * manifest that holds the checksum of each. It appears whole or not at all: made
- * as ROOT/.step-NNNNNNNNNN.partial, every file synced, then renamed. A run that
- * is killed at any moment leaves the checkpoints before it as they were; what it
- * was writing is cleared away by the next one. A root belongs to one run.
+ * manifest that holds the checksum of each. It appears whole or not at all:
+ * made as ROOT/.step-NNNNNNNNNN.partial, every file synced, then renamed. A run
+ * that is killed at any moment leaves the checkpoints before it as they were;
+ * what it was writing is cleared away by the next one. A root belongs to one
+ * run.
  *
  * manifest.json, as json_dumps(JSON_INDENT(1)) writes it and a line feed:
  *   schema    "narrowgauge-checkpoint-1"
@@ -40,7 +41,7 @@
 extern "C" {
 #endif
 
-enum { NG_CHECKPOINT_MAX_SHARD = 64 };  /* bytes of a shard's name */
+enum { NG_CHECKPOINT_MAX_SHARD = 64 }; /* bytes of a shard's name */
 
 /* Zero bytes are the idle state. */
 typedef struct ng_checkpoint_writer {
@@ -59,8 +60,8 @@ ng_status ng_checkpoint_begin(ng_checkpoint_writer *writer, const char *root,
 
 /* Write a shard, NAME.safetensors, sync it, and take its checksum.
  *   name   letters, digits, '-' and '_'; no two alike
- * Returns NG_OK, or what ng_safetensors_write does, NG_BAD_VALUE (the name); the
- * caller then abandons. */
+ * Returns NG_OK, or what ng_safetensors_write does, NG_BAD_VALUE (the name);
+ * the caller then abandons. */
 ng_status ng_checkpoint_add(ng_checkpoint_writer *writer, const char *name,
                             const ng_tensor_file *tensors, ng_error *error);
 
@@ -83,15 +84,15 @@ ng_status ng_checkpoint_latest(char **path, const char *root, ng_error *error);
 
 typedef struct ng_checkpoint {
     int64_t step;
-    int64_t bytes;          /* of all files, manifest included */
-    json_t *state;          /* borrowed from manifest */
+    int64_t bytes; /* of all files, manifest included */
+    json_t *state; /* borrowed from manifest */
     json_t *manifest;
     char *path;
 } ng_checkpoint;
 
-/* Read the manifest of the checkpoint directory `path` and check every file that
- * it names, so that a damaged checkpoint is refused before anything is used.
- * Returns NG_OK, to be undone by ng_checkpoint_close; NG_BAD_FILE or
+/* Read the manifest of the checkpoint directory `path` and check every file
+ * that it names, so that a damaged checkpoint is refused before anything is
+ * used. Returns NG_OK, to be undone by ng_checkpoint_close; NG_BAD_FILE or
  * NG_NO_MEMORY with *out untouched. */
 ng_status ng_checkpoint_open(ng_checkpoint *out, const char *path,
                              ng_error *error);

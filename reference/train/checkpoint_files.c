@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef _GNU_SOURCE
-#define _GNU_SOURCE             /* renameat2 */
+#define _GNU_SOURCE /* renameat2 */
 #endif
 #include "reference/train/checkpoint_files.h"
 
@@ -38,9 +38,25 @@ bool ng_checkpoint_name_fits(const char *name)
     for (; name[length] != '\0'; length++)
         if (length == NG_CHECKPOINT_MAX_SHARD
             || strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                      "0123456789-_", name[length]) == NULL)
+                      "0123456789-_",
+                      name[length])
+                   == NULL)
             return false;
     return length > 0;
+}
+
+bool ng_checkpoint_names(const json_t *files, const char *name)
+{
+    size_t i;
+    json_t *file;
+
+    json_array_foreach(files, i, file) {
+        const json_t *own = json_object_get(file, "name");
+
+        if (strcmp(json_string_value(own), name) == 0)
+            return true;
+    }
+    return false;
 }
 
 bool ng_checkpoint_step_of(int64_t *step, const char *name)
@@ -68,6 +84,7 @@ void ng_checkpoint_remove(const char *path)
 
     if (directory == NULL)
         return;
+    // cppcheck-suppress readdirCalled ; of one stream it is safe in glibc
     while ((entry = readdir(directory)) != NULL)
         if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
             (void)unlinkat(dirfd(directory), entry->d_name, 0);
@@ -82,6 +99,7 @@ void ng_checkpoint_sweep(const char *root)
 
     if (directory == NULL)
         return;
+    // cppcheck-suppress readdirCalled ; of one stream it is safe in glibc
     while ((entry = readdir(directory)) != NULL) {
         if (strncmp(entry->d_name, PARTIAL_PREFIX, sizeof PARTIAL_PREFIX - 1)
             != 0)
@@ -126,8 +144,7 @@ static bool exchange(const char *from, const char *to)
 #endif
 }
 
-ng_status ng_checkpoint_place(const char *from, const char *to,
-                              ng_error *error)
+ng_status ng_checkpoint_place(const char *from, const char *to, ng_error *error)
 {
     if (rename(from, to) == 0)
         return NG_OK;

@@ -22,6 +22,9 @@ char *ng_checkpoint_join(const char *directory, const char *name,
 /* Whether a shard may have this name. */
 bool ng_checkpoint_name_fits(const char *name);
 
+/* Whether a manifest's files, whose names are texts, have one of this name. */
+bool ng_checkpoint_names(const json_t *files, const char *name);
+
 /* Whether a file's name is that of a checkpoint; its step, if so. */
 bool ng_checkpoint_step_of(int64_t *step, const char *name);
 

@@ -17,12 +17,13 @@
 #include "formats/files/safetensors.h"
 #include "reference/train/checkpoint_files.h"
 
-enum { MAX_MANIFEST = 64 << 20 };       /* bytes */
+enum { MAX_MANIFEST = 64 << 20 }; /* bytes */
 
 static ng_status no_memory(ng_error *error, const char *path)
 {
-    return ng_file_fail(error, NG_NO_MEMORY, path, NULL, "checkpoint",
-                        "out of memory");
+    (void)ng_file_fail(error, NG_NO_MEMORY, path, NULL, "checkpoint",
+                       "out of memory");
+    return NG_NO_MEMORY;
 }
 
 ng_status ng_checkpoint_latest(char **path, const char *root, ng_error *error)
@@ -34,14 +35,14 @@ ng_status ng_checkpoint_latest(char **path, const char *root, ng_error *error)
 
     *path = NULL;
     if (directory == NULL)
-        return errno == ENOENT
-                   ? NG_OK
-                   : ng_file_fail(error, NG_BAD_FILE, root, NULL, "open", "%s",
-                                  strerror(errno));
+        return errno == ENOENT ? NG_OK
+                               : ng_file_fail(error, NG_BAD_FILE, root, NULL,
+                                              "open", "%s", strerror(errno));
+    // cppcheck-suppress readdirCalled ; of one stream it is safe in glibc
     while ((entry = readdir(directory)) != NULL)
         if (ng_checkpoint_step_of(&step, entry->d_name) && step > highest) {
             highest = step;
-            strcpy(name, entry->d_name);        /* of 15 bytes */
+            strcpy(name, entry->d_name); /* of 15 bytes */
         }
     closedir(directory);
     if (highest < 0)
@@ -50,25 +51,31 @@ ng_status ng_checkpoint_latest(char **path, const char *root, ng_error *error)
     return *path == NULL ? no_memory(error, root) : NG_OK;
 }
 
-static ng_status read_text(char **text, size_t *length, const char *path,
-                           ng_error *error)
+/* The bytes of a file, to be freed, or null with *status. */
+static char *read_text(size_t *length, ng_status *status, const char *path,
+                       ng_error *error)
 {
     ng_input_file file;
-    ng_status status = ng_input_open(&file, path, error);
+    char *text = NULL;
 
-    if (status != NG_OK)
-        return status;
-    if (file.size > MAX_MANIFEST)
-        status = ng_file_fail(error, NG_BAD_FILE, path, NULL, "size",
-                              "%" PRId64 " bytes are more than %d", file.size,
-                              MAX_MANIFEST);
-    else if ((*text = malloc((size_t)file.size + 1)) == NULL)
-        status = no_memory(error, path);
-    else
-        status = ng_input_read(*text, &file, 0, (size_t)file.size, error);
+    *status = ng_input_open(&file, path, error);
+    if (*status != NG_OK)
+        return NULL;
     *length = (size_t)file.size;
+    if (file.size > MAX_MANIFEST)
+        *status = ng_file_fail(error, NG_BAD_FILE, path, NULL, "size",
+                               "%" PRId64 " bytes are more than %d", file.size,
+                               MAX_MANIFEST);
+    else if ((text = malloc(*length + 1)) == NULL)
+        *status = no_memory(error, path);
+    else
+        *status = ng_input_read(text, &file, 0, *length, error);
     ng_input_close(&file);
-    return status;
+    if (*status != NG_OK) {
+        free(text);
+        text = NULL;
+    }
+    return text;
 }
 
 /* Whether the text is what writing the object, which may lose its checksum,
@@ -150,8 +157,8 @@ static ng_status check_file(int64_t *bytes, const json_t *file,
     return status;
 }
 
-static ng_status check_all(ng_checkpoint *checkpoint, const char *path,
-                           ng_error *error)
+static ng_status check_all(ng_checkpoint *checkpoint, const char *directory,
+                           const char *path, ng_error *error)
 {
     const json_t *step = json_object_get(checkpoint->manifest, "step");
     const json_t *files = json_object_get(checkpoint->manifest, "files");
@@ -167,8 +174,8 @@ static ng_status check_all(ng_checkpoint *checkpoint, const char *path,
         return ng_file_fail(error, NG_BAD_FILE, path, NULL, "files",
                             "is not an array");
     json_array_foreach(files, i, file) {
-        const ng_status status = check_file(&checkpoint->bytes, file,
-                                            checkpoint->path, path, error);
+        const ng_status status =
+            check_file(&checkpoint->bytes, file, directory, path, error);
 
         if (status != NG_OK)
             return status;
@@ -176,25 +183,36 @@ static ng_status check_all(ng_checkpoint *checkpoint, const char *path,
     return NG_OK;
 }
 
+/* Read and check the manifest, and all files of the directory that it names. */
+static ng_status open_manifest(ng_checkpoint *opened, const char *directory,
+                               const char *manifest, ng_error *error)
+{
+    size_t length = 0;
+    ng_status status;
+    char *text = read_text(&length, &status, manifest, error);
+
+    if (text == NULL)
+        return status;
+    status = parse_manifest(&opened->manifest, text, length, manifest, error);
+    free(text);
+    if (status != NG_OK)
+        return status;
+    opened->bytes = (int64_t)length;
+    return check_all(opened, directory, manifest, error);
+}
+
 ng_status ng_checkpoint_open(ng_checkpoint *out, const char *path,
                              ng_error *error)
 {
-    ng_checkpoint opened = {.path = strdup(path)};
+    ng_checkpoint opened = {0};
     char *manifest = ng_checkpoint_join(path, NG_CHECKPOINT_MANIFEST, "");
-    char *text = NULL;
-    size_t length = 0;
-    ng_status status = opened.path == NULL || manifest == NULL
-                           ? no_memory(error, path)
-                           : read_text(&text, &length, manifest, error);
 
-    if (status == NG_OK)
-        status = parse_manifest(&opened.manifest, text, length, manifest,
-                                error);
-    if (status == NG_OK) {
-        opened.bytes = (int64_t)length;
-        status = check_all(&opened, manifest, error);
-    }
-    free(text);
+    ng_status status = manifest == NULL
+                           ? no_memory(error, path)
+                           : open_manifest(&opened, path, manifest, error);
+
+    if (status == NG_OK && (opened.path = strdup(path)) == NULL)
+        status = no_memory(error, path);
     free(manifest);
     if (status == NG_OK)
         *out = opened;
@@ -217,18 +235,10 @@ ng_status ng_checkpoint_load(ng_tensor_file *out,
     if (path == NULL)
         return no_memory(error, checkpoint->path);
     const json_t *files = json_object_get(checkpoint->manifest, "files");
-    bool named = false;
-    size_t i;
-    json_t *file;
-
-    json_array_foreach(files, i, file)
-        named = named
-                || strcmp(json_string_value(json_object_get(file, "name")),
-                          strrchr(path, '/') + 1) == 0;
-
     const ng_status status =
-        named ? ng_safetensors_read(out, path, error)
-              : ng_file_fail(error, NG_BAD_FILE, path, NULL, "manifest",
+        ng_checkpoint_names(files, strrchr(path, '/') + 1)
+            ? ng_safetensors_read(out, path, error)
+            : ng_file_fail(error, NG_BAD_FILE, path, NULL, "manifest",
                              "does not name this shard");
 
     free(path);

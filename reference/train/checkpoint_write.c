@@ -18,8 +18,9 @@ static const int64_t MAX_STEP = INT64_C(9999999999);
 
 static ng_status no_memory(ng_error *error, const char *root)
 {
-    return ng_file_fail(error, NG_NO_MEMORY, root, NULL, "checkpoint",
-                        "out of memory");
+    (void)ng_file_fail(error, NG_NO_MEMORY, root, NULL, "checkpoint",
+                       "out of memory");
+    return NG_NO_MEMORY;
 }
 
 static ng_status make_directory(const char *path, bool may_exist,
@@ -77,17 +78,6 @@ ng_status ng_checkpoint_begin(ng_checkpoint_writer *writer, const char *root,
     return status;
 }
 
-static bool has_file(const json_t *files, const char *name)
-{
-    size_t i;
-    json_t *file;
-
-    json_array_foreach(files, i, file)
-        if (strcmp(json_string_value(json_object_get(file, "name")), name) == 0)
-            return true;
-    return false;
-}
-
 ng_status ng_checkpoint_add(ng_checkpoint_writer *writer, const char *name,
                             const ng_tensor_file *tensors, ng_error *error)
 {
@@ -100,7 +90,7 @@ ng_status ng_checkpoint_add(ng_checkpoint_writer *writer, const char *name,
         return ng_file_fail(error, NG_BAD_VALUE, writer->final, NULL, "shard",
                             "\"%.64s\" cannot be a name", name);
     snprintf(file, sizeof file, "%s%s", name, NG_CHECKPOINT_SUFFIX);
-    if (has_file(writer->files, file))
+    if (ng_checkpoint_names(writer->files, file))
         return ng_file_fail(error, NG_BAD_VALUE, writer->final, NULL, "shard",
                             "\"%.64s\" is there already", name);
 
@@ -113,18 +103,18 @@ ng_status ng_checkpoint_add(ng_checkpoint_writer *writer, const char *name,
         status = ng_checksum_file(&checksum, &size, path, error);
     if (status == NG_OK) {
         ng_checksum_text(digits, checksum);
-        if (json_array_append_new(
-                writer->files,
-                json_pack("{s:s, s:I, s:s}", "name", file, "bytes",
-                          (json_int_t)size, "xxh3", digits)) != 0)
+        if (json_array_append_new(writer->files,
+                                  json_pack("{s:s, s:I, s:s}", "name", file,
+                                            "bytes", (json_int_t)size, "xxh3",
+                                            digits))
+            != 0)
             status = no_memory(error, writer->root);
     }
     free(path);
     return status;
 }
 
-static ng_status write_text(const char *path, const char *text,
-                            ng_error *error)
+static ng_status write_text(const char *path, const char *text, ng_error *error)
 {
     ng_atomic_file file;
     ng_status status = ng_atomic_begin(&file, path, error);
@@ -142,12 +132,11 @@ static ng_status write_manifest(const ng_checkpoint_writer *writer,
                                 const json_t *state, ng_error *error)
 {
     json_t *copy = state == NULL ? json_null() : json_deep_copy(state);
-    json_t *manifest =
-        json_pack("{s:s, s:I, s:o, s:O}", "schema", NG_CHECKPOINT_SCHEMA,
-                  "step", (json_int_t)writer->step, "state", copy, "files",
-                  writer->files);
-    char *path = ng_checkpoint_join(writer->partial, NG_CHECKPOINT_MANIFEST,
-                                    "");
+    json_t *manifest = json_pack(
+        "{s:s, s:I, s:o, s:O}", "schema", NG_CHECKPOINT_SCHEMA, "step",
+        (json_int_t)writer->step, "state", copy, "files", writer->files);
+    char *path =
+        ng_checkpoint_join(writer->partial, NG_CHECKPOINT_MANIFEST, "");
     char *text = manifest == NULL ? NULL : ng_checkpoint_sealed(manifest);
     ng_status status = path == NULL || text == NULL
                            ? no_memory(error, writer->root)

@@ -43,8 +43,9 @@ void ng_text_free(ng_text *text)
     *text = (ng_text){0};
 }
 
-/* Each round exchanges the halves and adds to one a function of the other, which
- * can be undone: so any function gives a permutation of the 2 * half_bits. */
+/* Each round exchanges the halves and adds to one a function of the other,
+ * which can be undone: so any function gives a permutation of the 2 *
+ * half_bits. */
 static uint64_t permute(uint64_t x, int half_bits, uint64_t seed,
                         uint64_t stream)
 {

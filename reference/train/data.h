@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Tokens, and the order in which they are visited. The order is a function of
- * the seed and of a sample's number alone: nothing of it needs saving, a resumed
- * run goes on where it stopped, and each rank finds its own samples.
+ * the seed and of a sample's number alone: nothing of it needs saving, a
+ * resumed run goes on where it stopped, and each rank finds its own samples.
  */
 #ifndef NG_REFERENCE_TRAIN_DATA_H
 #define NG_REFERENCE_TRAIN_DATA_H

@@ -1,22 +1,64 @@
 # SPDX-License-Identifier: Apache-2.0
-# libnarrowgauge, continued: data, checkpoints, the loop.
+# libnarrowgauge, continued: data, checkpoints, logs. checksum.c needs the header
+# of libxxhash 0.8 (pkg-config libxxhash), and links nothing of it.
 libnarrowgauge_la_SOURCES += \
+	formats/files/checksum.c \
 	%D%/checkpoint_files.c \
 	%D%/checkpoint_read.c \
 	%D%/checkpoint_write.c \
 	%D%/data.c \
-	%D%/study_model.c \
-	%D%/study_run.c \
-	%D%/study_setting.c \
 	%D%/train_log.c
-libnarrowgauge_la_SOURCES += formats/files/checksum.c formats/files/checksum.h
 
-# Installed.
-nobase_nginclude_HEADERS += \
+# Not installed.
+libnarrowgauge_la_SOURCES += \
+	formats/files/checksum.h \
 	%D%/checkpoint.h \
 	%D%/checkpoint_files.h \
 	%D%/data.h \
-	%D%/study_model.h \
-	%D%/study_run.h \
-	%D%/study_setting.h \
 	%D%/train_log.h
+
+# ---- the optimizer study -----------------------------------------------------
+noinst_LIBRARIES += libstudy.a
+libstudy_a_SOURCES = \
+	%D%/study.c \
+	%D%/study.h \
+	%D%/study_coding.c \
+	%D%/study_coding.h \
+	%D%/study_losses.c \
+	%D%/study_losses.h \
+	%D%/study_model.c \
+	%D%/study_model.h \
+	%D%/study_report.c \
+	%D%/study_result.h \
+	%D%/study_run.c \
+	%D%/study_run.h \
+	%D%/study_setting.c \
+	%D%/study_setting.h \
+	%D%/study_statistics.c \
+	%D%/study_statistics.h \
+	reports/optimizer_page.c \
+	reports/optimizer_page.h
+
+# To be carried to a larger machine: make study-optimizers LDFLAGS=-all-static
+noinst_PROGRAMS += study-optimizers
+study_optimizers_SOURCES = \
+	conformance/cli/progress.c \
+	conformance/cli/progress.h \
+	conformance/cli/study_optimizers.c
+study_optimizers_LDADD = libstudy.a libnarrowgauge.la $(JANSSON_LIBS)
+
+EXTRA_DIST += \
+	configs/study-optimizers.json \
+	reports/schema/optimizers.schema.json
+
+# ---- tests -------------------------------------------------------------------
+if HAVE_CHECK
+check_PROGRAMS += \
+	conformance/checks/test_checkpoint \
+	conformance/checks/test_train
+conformance_checks_test_checkpoint_LDADD = libstudy.a $(LDADD)
+conformance_checks_test_train_LDADD = libstudy.a $(LDADD)
+endif
+ng_train_scripts = conformance/checks/test_study.sh
+TESTS += $(ng_train_scripts)
+EXTRA_DIST += $(ng_train_scripts)

@@ -22,9 +22,9 @@ typedef struct study {
     const ng_study_options *options;
     ng_text text;
     ng_study_result *results;
-    ng_study_result **order;        /* the costliest first */
+    ng_study_result **order; /* the costliest first */
     int64_t n;
-    int64_t done, total;            /* evaluations */
+    int64_t done, total; /* evaluations */
 } study;
 
 int64_t ng_study_evaluation_step(const ng_study_setting *setting, int64_t i)
@@ -73,9 +73,9 @@ static ng_status take_coding(ng_study_result *result, const ng_study_run *run,
 {
     if (result->coding == NULL)
         result->coding = json_array();
-    return ng_study_measure_coding(
-        result->coding, ng_study_run_optimizer(run), ng_study_run_steps(run),
-        result->job.task->hyper.eps, error);
+    return ng_study_measure_coding(result->coding, ng_study_run_optimizer(run),
+                                   ng_study_run_steps(run),
+                                   result->job.task->hyper.eps, error);
 }
 
 static ng_status write_line(ng_train_log *log, int64_t step, double train,
@@ -84,9 +84,9 @@ static ng_status write_line(ng_train_log *log, int64_t step, double train,
     if (log->path == NULL)
         return NG_OK;
 
-    json_t *line = json_pack("{s:I, s:o, s:o}", "step", (json_int_t)step,
-                             "train", ng_json_number(train), "valid",
-                             ng_json_number(valid));
+    json_t *line =
+        json_pack("{s:I, s:o, s:o}", "step", (json_int_t)step, "train",
+                  ng_json_number(train), "valid", ng_json_number(valid));
     const ng_status status =
         line == NULL
             ? ng_fail(error, NG_NO_MEMORY, "%s: line: out of memory", log->path)
@@ -118,8 +118,8 @@ static ng_status advance(ng_study_result *result, ng_study_run *run, int64_t i,
     if (measures_coding(result, i))
         status = take_coding(result, run, error);
     if (status == NG_OK)
-        status = write_line(log, until, result->train[i], result->valid[i],
-                            error);
+        status =
+            write_line(log, until, result->train[i], result->valid[i], error);
     return status;
 }
 
@@ -215,10 +215,10 @@ static ng_status run_one(study *s, ng_study_result *result, ng_error *error)
 /* Roughly: what a step of this job costs. */
 static int cost(const ng_study_job *job)
 {
-    const bool adam =
-        job->task->kind == NG_ADAM || job->task->kind == NG_ADAMW;
-    const int state = job->recipe->states == NG_STATE_FP32 ? 1
-                      : strcmp(job->recipe->profile, "ng") == 0 ? 6 : 3;
+    const bool adam = job->task->kind == NG_ADAM || job->task->kind == NG_ADAMW;
+    const int state = job->recipe->states == NG_STATE_FP32      ? 1
+                      : strcmp(job->recipe->profile, "ng") == 0 ? 6
+                                                                : 3;
 
     return state * (adam ? 2 : 1);
 }
@@ -241,8 +241,10 @@ static ng_status prepare(study *s, ng_error *error)
     s->total = s->n * (setting->evaluations + 1);
     s->results = calloc((size_t)s->n + 1, sizeof *s->results);
     s->order = calloc((size_t)s->n + 1, sizeof *s->order);
-    if (s->results == NULL || s->order == NULL)
-        return ng_fail(error, NG_NO_MEMORY, "study: out of memory");
+    if (s->results == NULL || s->order == NULL) {
+        (void)ng_fail(error, NG_NO_MEMORY, "study: out of memory");
+        return NG_NO_MEMORY;
+    }
 
     ng_study_result *result = s->results;
 
@@ -258,16 +260,28 @@ static ng_status prepare(study *s, ng_error *error)
     return NG_OK;
 }
 
+/* How many runs at a time. */
+static int threads_of(const study *s)
+{
+    const int wanted = s->options != NULL ? s->options->threads : 0;
+
+#ifdef _OPENMP
+    return wanted > 0 ? wanted : omp_get_max_threads();
+#else
+    return wanted > 0 ? wanted : 1;
+#endif
+}
+
 static void run_all(study *s)
 {
+    const int threads = threads_of(s);
+
+    (void)threads; /* without OpenMP */
 #ifdef _OPENMP
-    const int wanted = s->options != NULL ? s->options->threads : 0;
-    const int threads = wanted > 0 ? wanted : omp_get_max_threads();
 #pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
 #endif
     for (int64_t i = 0; i < s->n; i++)
-        s->order[i]->status =
-            run_one(s, s->order[i], &s->order[i]->error);
+        s->order[i]->status = run_one(s, s->order[i], &s->order[i]->error);
 }
 
 static ng_status first_error(const study *s, ng_error *error)

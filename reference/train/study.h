@@ -17,10 +17,10 @@ extern "C" {
 #endif
 
 typedef struct ng_study_options {
-    const char *log;            /* a directory that exists: a JSON Lines log of
-                                   each run, OPTIMIZER-RECIPE-SEED.jsonl */
-    const char *checkpoints;    /* likewise: a root of each run, its last step */
-    int threads;                /* 0: as many as OpenMP gives */
+    const char *log;         /* a directory that exists: a JSON Lines log of
+                                each run, OPTIMIZER-RECIPE-SEED.jsonl */
+    const char *checkpoints; /* likewise: a root of each run, its last step */
+    int threads;             /* 0: as many as OpenMP gives */
     /* Told, one call at a time, of each evaluation of any run. */
     void (*progress)(void *context, const char *what, int64_t done,
                      int64_t total);
@@ -33,8 +33,7 @@ typedef struct ng_study_options {
  *   options  null: none
  * Returns NG_OK, or the first error of any run with *out untouched. */
 ng_status ng_study_optimizers(json_t **out, const ng_study_setting *setting,
-                              const ng_study_options *options,
-                              ng_error *error);
+                              const ng_study_options *options, ng_error *error);
 
 #ifdef __cplusplus
 }

@@ -25,7 +25,7 @@ static const way ways[] = {{NG_STATE_COMPANDED, "ng"},
 typedef struct states {
     int64_t n;
     float *x[NG_N_STATE_KINDS], *y[NG_N_STATE_KINDS];
-    double *error;              /* relative ones, to be sorted */
+    double *error; /* relative ones, to be sorted */
 } states;
 
 static bool take(states *s, const ng_optimizer *optimizer)
@@ -157,8 +157,8 @@ static json_t *quantiles(const double *sorted, int64_t n)
     static const struct {
         const char *name;
         int64_t per_mille;
-    } wanted[] = {{"p50", 500}, {"p90", 900}, {"p99", 990}, {"p999", 999},
-                  {"max", 1000}};
+    } wanted[] = {
+        {"p50", 500}, {"p90", 900}, {"p99", 990}, {"p999", 999}, {"max", 1000}};
     json_t *object = json_object();
 
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
@@ -233,8 +233,10 @@ ng_status ng_study_measure_coding(json_t *rows, const ng_optimizer *optimizer,
     states s = {0};
     ng_status status = NG_OK;
 
-    if (!take(&s, optimizer))
-        status = ng_fail(error, NG_NO_MEMORY, "coding: out of memory");
+    if (!take(&s, optimizer)) {
+        (void)ng_fail(error, NG_NO_MEMORY, "coding: out of memory");
+        status = NG_NO_MEMORY;
+    }
     for (size_t i = 0; i < sizeof ways / sizeof *ways && status == NG_OK; i++)
         status = measure_way(rows, &s, optimizer, &ways[i], step, eps, error);
     give(&s);

@@ -23,17 +23,17 @@ enum {
 /* Uniform, of variance 1/inputs of each layer: bound = sqrt(3 / inputs). The
  * output starts small, so that the first loss is near log(256). */
 const ng_study_tensor ng_study_tensors[NG_STUDY_N_TENSORS] = {
-    {"embedding", 2, {BYTES, EMBEDDING}, BYTES * EMBEDDING, 0x1.bb67aep+0f},
-    {"hidden.weight", 2, {INPUT, HIDDEN}, INPUT * HIDDEN, 0x1.bb67aep-4f},
+    {"embedding", 2, {BYTES, EMBEDDING}, BYTES *EMBEDDING, 0x1.bb67aep+0f},
+    {"hidden.weight", 2, {INPUT, HIDDEN}, INPUT *HIDDEN, 0x1.bb67aep-4f},
     {"hidden.bias", 1, {HIDDEN}, HIDDEN, 0.0f},
-    {"output.weight", 2, {HIDDEN, BYTES}, HIDDEN * BYTES, 0x1p-5f},
+    {"output.weight", 2, {HIDDEN, BYTES}, HIDDEN *BYTES, 0x1p-5f},
     {"output.bias", 1, {BYTES}, BYTES, 0.0f},
 };
 
 struct ng_study_model {
     float w1_transposed[HIDDEN * INPUT];
     float w2_transposed[BYTES * HIDDEN];
-    float x[INPUT], a[HIDDEN], h[HIDDEN], z[BYTES];     /* of one sample */
+    float x[INPUT], a[HIDDEN], h[HIDDEN], z[BYTES]; /* of one sample */
     float grad_x[INPUT], grad_a[HIDDEN];
 };
 
@@ -73,8 +73,8 @@ static inline void add_row(float *restrict y, float s, const float *restrict x,
 
 /* exp of x, 0 below -87 and held at 87, within 2 ulps: x = k log 2 + r, |r| <=
  * log(2)/2, by Taylor's polynomial of degree 7 (its next term is below 2^-26)
- * and 2^k. log 2 is subtracted in two parts, the first of 15 bits: k times it is
- * exact. */
+ * and 2^k. log 2 is subtracted in two parts, the first of 15 bits: k times it
+ * is exact. */
 static float exponential(float x)
 {
     const float shift = 0x1.8p+23f;

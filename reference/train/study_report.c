@@ -51,8 +51,8 @@ static json_t *run_json(const ng_study_result *r)
         (json_int_t)r->lr.weights, "stuck", (json_int_t)r->lr.stuck);
 }
 
-/* The results of one recipe: seeds 1, 2 ..., and fp32's beside them (null: it is
- * not among the recipes). */
+/* The results of one recipe: seeds 1, 2 ..., and fp32's beside them (null: it
+ * is not among the recipes). */
 typedef struct recipe_results {
     const ng_study_result *mine, *fp32;
     int64_t seeds;
@@ -165,14 +165,13 @@ static json_t *hyper_json(const ng_study_task *task)
 {
     const ng_hyper *h = &task->hyper;
 
-    return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:o}",
-                     "optimizer", ng_optimizer_name(task->kind), "lr",
-                     ng_json_number(h->lr), "beta1", ng_json_number(h->beta1),
-                     "beta2", ng_json_number(h->beta2), "eps",
-                     ng_json_number(h->eps), "momentum",
-                     ng_json_number(h->momentum), "dampening",
-                     ng_json_number(h->dampening), "nesterov", h->nesterov,
-                     "weight_decay", ng_json_number(h->weight_decay));
+    return json_pack(
+        "{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:o}", "optimizer",
+        ng_optimizer_name(task->kind), "lr", ng_json_number(h->lr), "beta1",
+        ng_json_number(h->beta1), "beta2", ng_json_number(h->beta2), "eps",
+        ng_json_number(h->eps), "momentum", ng_json_number(h->momentum),
+        "dampening", ng_json_number(h->dampening), "nesterov", h->nesterov,
+        "weight_decay", ng_json_number(h->weight_decay));
 }
 
 /* The results of fp32 of the task whose results begin at `results`. */

@@ -15,15 +15,15 @@
 
 typedef struct ng_study_result {
     ng_study_job job;
-    double *valid, *train;      /* [evaluations + 1]; train is the mean loss of
-                                   the steps since the evaluation before */
-    int64_t steps;              /* taken: fewer where the loss became NaN */
+    double *valid, *train; /* [evaluations + 1]; train is the mean loss of
+                              the steps since the evaluation before */
+    int64_t steps;         /* taken: fewer where the loss became NaN */
     bool diverged;
     uint64_t skipped;
     ng_optim_counts counts;
     ng_optimizer_bytes bytes;
-    ng_lr_report lr;            /* at the last step */
-    json_t *coding;             /* array, or null */
+    ng_lr_report lr; /* at the last step */
+    json_t *coding;  /* array, or null */
     ng_status status;
     ng_error error;
 } ng_study_result;

@@ -37,8 +37,8 @@ ng_status ng_study_run_create(ng_study_run **out, const ng_study_job *job,
                               ng_error *error);
 void ng_study_run_free(ng_study_run *run);
 
-/* Take one step. *loss is that of its samples, before it. A gradient that is not
- * finite skips the update; the step counts, and its samples are used up. */
+/* Take one step. *loss is that of its samples, before it. A gradient that is
+ * not finite skips the update; the step counts, and its samples are used up. */
 ng_status ng_study_run_step(double *loss, ng_study_run *run, ng_error *error);
 
 /* The loss on the validation samples, the same ones each time. */

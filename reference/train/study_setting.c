@@ -51,7 +51,7 @@ typedef struct reading {
     ng_error *error;
 } reading;
 
-#define FAULT(r, field, ...)                                                   \
+#define FAULT(r, field, ...) \
     ng_file_fail((r)->error, NG_BAD_FILE, (r)->path, NULL, field, __VA_ARGS__)
 
 typedef struct number {
@@ -60,19 +60,25 @@ typedef struct number {
     double least, most;
 } number;
 
-#define SETTING(name, least, most)                                             \
-    {#name, offsetof(ng_study_setting, name), least, most}
-#define HYPER(name, least, most)                                               \
-    {#name, offsetof(ng_hyper, name), least, most}
+#define SETTING(name, least, most)                           \
+    {                                                        \
+#name, offsetof(ng_study_setting, name), least, most \
+    }
+#define HYPER(name, least, most)                     \
+    {                                                \
+#name, offsetof(ng_hyper, name), least, most \
+    }
 
-static const number counts[] = {
-    SETTING(seeds, 1, NG_STUDY_MAX_SEEDS), SETTING(steps, 1, 1e9),
-    SETTING(batch, 1, 1e6), SETTING(warmup, 0, 1e9),
-    SETTING(evaluations, 1, 1e4), SETTING(evaluated, 1, 1e7)};
+static const number counts[] = {SETTING(seeds, 1, NG_STUDY_MAX_SEEDS),
+                                SETTING(steps, 1, 1e9),
+                                SETTING(batch, 1, 1e6),
+                                SETTING(warmup, 0, 1e9),
+                                SETTING(evaluations, 1, 1e4),
+                                SETTING(evaluated, 1, 1e7)};
 
 static const number numbers[] = {
-    HYPER(lr, 0, 1e6), HYPER(beta1, 0, 1), HYPER(beta2, 0, 1),
-    HYPER(eps, 0, 1), HYPER(momentum, 0, 1), HYPER(dampening, 0, 1),
+    HYPER(lr, 0, 1e6),          HYPER(beta1, 0, 1),    HYPER(beta2, 0, 1),
+    HYPER(eps, 0, 1),           HYPER(momentum, 0, 1), HYPER(dampening, 0, 1),
     HYPER(weight_decay, 0, 1e6)};
 
 enum {
@@ -110,9 +116,9 @@ static ng_status take_recipes(ng_study_task *task, const json_t *list,
         return FAULT(r, "recipes", "is not an array of 1 to %d names",
                      NG_N_RECIPES);
     json_array_foreach(list, i, name) {
-        const ng_recipe *recipe =
-            json_is_string(name) ? ng_recipe_find(json_string_value(name))
-                                 : NULL;
+        const ng_recipe *recipe = json_is_string(name)
+                                      ? ng_recipe_find(json_string_value(name))
+                                      : NULL;
 
         if (recipe == NULL)
             return FAULT(r, "recipes", "entry %zu is no recipe", i + 1);
@@ -137,8 +143,9 @@ static ng_status take_task(ng_study_task *task, const json_t *object,
         ng_status status = NG_OK;
 
         if (field != NULL)
-            status = take_number((double *)((char *)&task->hyper
-                                            + field->offset), field, value, r);
+            status = take_number(
+                (double *)(void *)((char *)&task->hyper + field->offset), field,
+                value, r);
         else if (strcmp(name, "nesterov") == 0 && json_is_boolean(value))
             task->hyper.nesterov = json_is_true(value);
         else if (strcmp(name, "recipes") == 0)
@@ -146,8 +153,10 @@ static ng_status take_task(ng_study_task *task, const json_t *object,
         else if (strcmp(name, "optimizer") == 0 && json_is_string(value))
             named = ng_optimizer_find(json_string_value(value), &task->kind);
         else
-            status = FAULT(r, "optimizers", "\"%.64s\": unknown, or of a wrong "
-                           "type", name);
+            status = FAULT(r, "optimizers",
+                           "\"%.64s\": unknown, or of a wrong "
+                           "type",
+                           name);
         if (status != NG_OK)
             return status;
     }
@@ -223,7 +232,7 @@ static ng_status take_all(ng_study_setting *out, const json_t *root,
             status = take_number(&x, field, value, r);
             if (status == NG_OK && !json_is_integer(value))
                 status = FAULT(r, name, "is not a whole number");
-            *(int64_t *)((char *)out + field->offset) = (int64_t)x;
+            *(int64_t *)(void *)((char *)out + field->offset) = (int64_t)x;
         } else if (strcmp(name, "final_lr") == 0)
             status = take_number(&out->final_lr, &final_lr, value, r);
         else if (strcmp(name, "text") == 0)

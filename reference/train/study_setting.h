@@ -23,8 +23,8 @@ typedef struct ng_recipe {
     ng_dtype weights;
     int correction_bits;
     ng_state_coding states;
-    const char *profile;    /* rules of split, compand and step */
-    bool nudged;            /* the last bit of every first weight is flipped */
+    const char *profile; /* rules of split, compand and step */
+    bool nudged;         /* the last bit of every first weight is flipped */
 } ng_recipe;
 
 enum { NG_N_RECIPES = 6 };
@@ -38,7 +38,7 @@ const ng_recipe *ng_recipe_find(const char *name);
 /* An optimizer of the study and the recipes it runs with. */
 typedef struct ng_study_task {
     ng_optimizer_kind kind;
-    ng_hyper hyper;                     /* lr is the peak of the schedule */
+    ng_hyper hyper; /* lr is the peak of the schedule */
     const ng_recipe *recipes[NG_N_RECIPES];
     int n_recipes;
 } ng_study_task;
@@ -46,13 +46,13 @@ typedef struct ng_study_task {
 enum { NG_STUDY_MAX_TASKS = 8, NG_STUDY_MAX_SEEDS = 17 };
 
 typedef struct ng_study_setting {
-    char text[4096];            /* path; "" if none of the texts is there */
-    int64_t seeds;              /* 1 .. NG_STUDY_MAX_SEEDS */
+    char text[4096]; /* path; "" if none of the texts is there */
+    int64_t seeds;   /* 1 .. NG_STUDY_MAX_SEEDS */
     int64_t steps, batch;
-    int64_t warmup;             /* steps of rising learning rate */
-    double final_lr;            /* what the last step has of the peak */
-    int64_t evaluations;        /* over the run, besides the one at step 0 */
-    int64_t evaluated;          /* bytes predicted in each */
+    int64_t warmup;      /* steps of rising learning rate */
+    double final_lr;     /* what the last step has of the peak */
+    int64_t evaluations; /* over the run, besides the one at step 0 */
+    int64_t evaluated;   /* bytes predicted in each */
     ng_study_task tasks[NG_STUDY_MAX_TASKS];
     int n_tasks;
 } ng_study_setting;
@@ -70,7 +70,8 @@ ng_status ng_study_setting_read(ng_study_setting *out, const char *path,
                                 ng_error *error);
 
 /* The learning rate of step 1 .. steps: up to the peak over the warm-up, then
- * linearly down to final_lr of it. FP64 arithmetic without library functions. */
+ * linearly down to final_lr of it. FP64 arithmetic without library functions.
+ */
 double ng_study_lr(const ng_study_setting *setting, double peak, int64_t step);
 
 #ifdef __cplusplus

@@ -7,9 +7,9 @@
 
 /* Student's t, 97.5 %, by degrees of freedom from 1. Source: NIST/SEMATECH
  * e-Handbook of Statistical Methods, 1.3.6.7.2. */
-static const double student[] = {
-    12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306,
-    2.262,  2.228, 2.201, 2.179, 2.160, 2.145, 2.131, 2.120};
+static const double student[] = {12.706, 4.303, 3.182, 2.776, 2.571, 2.447,
+                                 2.365,  2.306, 2.262, 2.228, 2.201, 2.179,
+                                 2.160,  2.145, 2.131, 2.120};
 
 _Static_assert(sizeof student / sizeof *student == NG_STUDY_MAX_SEEDS - 1,
                "a row for every number of seeds");

@@ -35,7 +35,8 @@ ng_status ng_train_log_open(ng_train_log *log, const char *path, int64_t size,
     else if (facts.st_size < size)
         status = ng_file_fail(error, NG_BAD_FILE, path, NULL, "log",
                               "has %" PRId64 " bytes, the checkpoint knows "
-                              "%" PRId64, (int64_t)facts.st_size, size);
+                              "%" PRId64,
+                              (int64_t)facts.st_size, size);
     else if (ftruncate(descriptor, size) != 0
              || lseek(descriptor, 0, SEEK_END) < 0)
         status = fail(error, path, "cut");
@@ -82,7 +83,7 @@ ng_status ng_train_log_line(ng_train_log *log, const json_t *object,
 
     const size_t length = strlen(text);
 
-    text[length] = '\n';        /* in place of the end: no text any more */
+    text[length] = '\n'; /* in place of the end: no text any more */
     const ng_status status = append(log, text, length + 1, error);
     free(text);
     return status;

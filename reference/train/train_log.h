@@ -17,8 +17,8 @@ extern "C" {
 
 typedef struct ng_train_log {
     int descriptor;
-    int64_t size;       /* bytes that are whole lines: a checkpoint keeps it */
-    const char *path;   /* borrowed */
+    int64_t size;     /* bytes that are whole lines: a checkpoint keeps it */
+    const char *path; /* borrowed */
 } ng_train_log;
 
 /* Open the log at `path`, which must outlive *log.

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Files, and blocks of rows, when memory runs out: the n-th allocation fails,
+ * for every n that a call makes. A file function then returns NG_NO_MEMORY
+ * (NG_BAD_FILE where the system could not open), outputs untouched, one line in
+ * the error, nothing left on disk. Allocations of jansson are left alone.
+ */
+#include "conformance/checks/scratch.h"
+
+#include <errno.h>
+
+#include <jansson.h>
+
+#include "conformance/checks/dense_views.h"
+#include "formats/files/input_file.h"
+#include "formats/files/npy.h"
+#include "formats/files/safetensors.h"
+#include "reference/convert/ref_dequantize_fp8.h"
+#include "reference/convert/ref_quantize_fp8.h"
+
+#if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__)
+extern void *__libc_malloc(size_t);
+extern void *__libc_calloc(size_t, size_t);
+extern void *__libc_realloc(void *, size_t);
+
+static int left = -1;           /* allocations before the one that fails */
+static bool failed;
+
+static bool fails(void)
+{
+    if (left < 0 || left-- > 0)
+        return false;
+    errno = ENOMEM;
+    return failed = true;
+}
+
+/* In the C library's place, for this program. */
+void *malloc(size_t size)
+{
+    return fails() ? NULL : __libc_malloc(size);
+}
+
+void *calloc(size_t n, size_t size)
+{
+    return fails() ? NULL : __libc_calloc(n, size);
+}
+
+void *realloc(void *old, size_t size)
+{
+    return fails() ? NULL : __libc_realloc(old, size);
+}
+
+/* One of four calls on the files "a.npy" and "b.safetensors" here. */
+static ng_status perform(int which, ng_tensor_file *file, const char *path,
+                         ng_error *error)
+{
+    switch (which) {
+    case 0: return ng_npy_read(file, path, error);
+    case 1: return ng_safetensors_read(file, path, error);
+    case 2: return ng_npy_write(path, file->tensors, error);
+    default: return ng_safetensors_write(path, file, error);
+    }
+}
+
+START_TEST(every_allocation)
+{
+    static const int64_t shape[2] = {3, 5};
+    const bool reads = _i < 2;
+    const char *path = scratch_path(_i % 2 == 0 ? "a.npy" : "b.safetensors");
+    ng_tensor_file good = {0}, file = {0};
+    ng_error error;
+    int n = 0;
+
+    json_set_alloc_funcs(__libc_malloc, free);
+    ck_assert_int_eq(ng_tensor_file_add_tensor(NULL, &good, "t", NG_FP32, 2,
+                                               shape), NG_OK);
+    ck_assert_int_eq(ng_tensor_file_add_tensor(NULL, &good, "u", NG_U8, 1,
+                                               shape), NG_OK);
+    ck_assert_int_eq(ng_tensor_file_add_metadata(&good, "key", "v"), NG_OK);
+    if (reads)
+        ck_assert_int_eq(perform(_i + 2, &good, path, &error), NG_OK);
+    for (;; n++) {
+        error.text[0] = '\0';
+        failed = false;
+        left = n;
+        const ng_status status =
+            perform(_i, reads ? &file : &good, path, &error);
+        left = -1;
+        if (!failed || status == NG_OK)         /* stdio can do without */
+            ck_assert_int_eq(status, NG_OK);
+        if (!failed)
+            break;
+        if (status == NG_OK) {
+            if (reads)
+                ng_tensor_file_free(&file);
+            else
+                unlink(path);
+            continue;
+        }
+        ck_assert_msg(status == NG_NO_MEMORY || status == NG_BAD_FILE,
+                      "allocation %d: %s", n, ng_status_text(status));
+        ck_assert_ptr_nonnull(strstr(error.text, "memory"));
+        ck_assert(file.tensors == NULL && file.n_tensors == 0);
+        ck_assert_int_eq(scratch_count(), reads);
+    }
+    ck_assert_int_gt(n, 1);
+    ck_assert_int_eq(scratch_count(), 1);
+    ng_tensor_file_free(&file);
+    ng_tensor_file_free(&good);
+}
+END_TEST
+
+START_TEST(adding)
+{
+    static const int64_t shape[1] = {4};
+    ng_tensor_file file = {0};
+    void *data = &file;
+    int n = 0;
+
+    for (;; n++) {
+        left = n;
+        const ng_status status = ng_tensor_file_add_tensor(
+            &data, &file, "t", NG_FP32, 1, shape);
+        left = -1;
+        if (status == NG_OK)
+            break;
+        ck_assert_int_eq(status, NG_NO_MEMORY);
+        ck_assert(file.n_tensors == 0 && data == &file);
+    }
+    ck_assert_int_eq(n, 2);
+    for (n = 0;; n++) {
+        left = n;
+        const ng_status status = ng_tensor_file_add_metadata(&file, "k", "v");
+        left = -1;
+        if (status == NG_OK)
+            break;
+        ck_assert_int_eq(status, NG_NO_MEMORY);
+        ck_assert_int_eq((int)file.n_metadata, 0);
+    }
+    ck_assert_int_eq(n, 3);
+    ng_tensor_file_free(&file);
+}
+END_TEST
+
+/* Tiles need a list of their blocks of rows. */
+START_TEST(blocks)
+{
+    float x = 448, y = -1, scale = 7;
+    uint8_t code = 0xA5;
+    const ng_matrix from = dense_matrix(&x, NG_FP32, 1, 1);
+    const ng_matrix to = dense_matrix(&y, NG_FP32, 1, 1);
+    const ng_fp8 tile = dense_fp8(&code, &scale, NG_FP32, NG_FP8_TILE, 1, 1);
+
+    for (int n = 0; n < 2; n++) {
+        left = n == 0 ? 0 : -1;
+        const ng_status status = ng_ref_quantize_fp8(&tile, &from, NULL);
+        ck_assert_int_eq(status, n == 0 ? NG_NO_MEMORY : NG_OK);
+        ck_assert_uint_eq(code, n == 0 ? 0xA5 : 0x7E);
+        ck_assert(scale == (n == 0 ? 7.0f : 1.0f));
+    }
+    for (int n = 0; n < 2; n++) {
+        left = n == 0 ? 0 : -1;
+        const ng_status status = ng_ref_dequantize_fp8(&to, &tile, NULL);
+        ck_assert_int_eq(status, n == 0 ? NG_NO_MEMORY : NG_OK);
+        ck_assert(y == (n == 0 ? -1.0f : 448.0f));
+    }
+}
+END_TEST
+#endif
+
+/* A file that is cut while it is read, and one that cannot be read. */
+START_TEST(early_end)
+{
+    const char *path = scratch_write("f", "12345", 5);
+    ng_input_file file;
+    ng_error error;
+    char bytes[8];
+
+    ck_assert_int_eq(ng_input_open(&file, path, &error), NG_OK);
+    ck_assert_int_eq((int)file.size, 5);
+    ck_assert_int_eq(ng_input_read(bytes, &file, 1, 4, &error), NG_OK);
+    ck_assert_int_eq(memcmp(bytes, "2345", 4), 0);
+    ck_assert_int_eq(ng_input_read(bytes, &file, 3, 4, &error), NG_BAD_FILE);
+    ck_assert_ptr_nonnull(strstr(error.text, "ends at byte 5, 2 bytes early"));
+    ng_input_close(&file);
+    file = (ng_input_file){path, -1, 5};
+    ck_assert_int_eq(ng_input_read(bytes, &file, 0, 1, &error), NG_BAD_FILE);
+    ck_assert_ptr_nonnull(strstr(error.text, strerror(EBADF)));
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("no_memory");
+    TCase *tcase = tcase_create("no_memory");
+
+    tcase_add_checked_fixture(tcase, scratch_make, scratch_remove);
+#if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__)
+    tcase_add_loop_test(tcase, every_allocation, 0, 4);
+    tcase_add_test(tcase, adding);
+    tcase_add_test(tcase, blocks);
+#endif
+    tcase_add_test(tcase, early_end);
+    suite_add_tcase(suite, tcase);
+    return scratch_run(suite);
+}

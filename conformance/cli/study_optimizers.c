@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * study-optimizers: run the optimizer study and write its JSON, page and plots.
+ * Not installed; `narrowgauge study` will be the public form of it.
+ */
+#include <argp.h>
+#include <errno.h>
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "conformance/cli/command.h"
+#include "conformance/cli/progress.h"
+#include "formats/files/atomic_write.h"
+#include "reference/train/study.h"
+#include "reports/optimizer_page.h"
+
+enum { KEY_LOG = 256, KEY_CHECKPOINTS, KEY_PAGE_ONLY, KEY_NO_PAGE };
+
+typedef struct arguments {
+    const char *config, *text, *out, *log, *checkpoints;
+    int64_t steps, seeds;
+    int threads;
+    bool page_only, no_page, quiet;
+} arguments;
+
+static const struct argp_option options[] = {
+    {"config", 'c', "FILE", 0,
+     "What to run (configs/study-optimizers.json, which is the default)", 0},
+    {"text", 't', "FILE", 0, "Train on this text", 0},
+    {"steps", 'n', "N", 0, "Steps of a run", 0},
+    {"seeds", 's', "N", 0, "Seeds of each recipe, 1 to 17", 0},
+    {"threads", 'j', "N", 0, "Runs at a time (default: OpenMP's)", 0},
+    {"out", 'o', "DIR", 0, "Where results go (default: reports)", 0},
+    {"log", KEY_LOG, "DIR", 0, "A JSON Lines log of each run", 0},
+    {"checkpoints", KEY_CHECKPOINTS, "DIR", 0,
+     "The last checkpoint of each run", 0},
+    {"page-only", KEY_PAGE_ONLY, NULL, 0,
+     "Run nothing: page and plots from DIR/optimizers.json", 0},
+    {"no-page", KEY_NO_PAGE, NULL, 0, "The JSON alone", 0},
+    {"quiet", 'q', NULL, 0, "No progress", 0},
+    {0}};
+
+static int64_t whole(struct argp_state *state, const char *option,
+                     const char *text, int64_t most)
+{
+    char *end;
+
+    errno = 0;
+    const long long value = strtoll(text, &end, 10);
+    if (errno != 0 || end == text || *end != '\0' || value < 1 || value > most)
+        argp_error(state, "%s: %s: not a number in 1 .. %lld", option, text,
+                   (long long)most);
+    return value;
+}
+
+static error_t parse(int key, char *value, struct argp_state *state)
+{
+    arguments *a = state->input;
+
+    switch (key) {
+    case 'c':
+        a->config = value;
+        break;
+    case 't':
+        a->text = value;
+        break;
+    case 'n':
+        a->steps = whole(state, "--steps", value, 1000000000);
+        break;
+    case 's':
+        a->seeds = whole(state, "--seeds", value, NG_STUDY_MAX_SEEDS);
+        break;
+    case 'j':
+        a->threads = (int)whole(state, "--threads", value, 4096);
+        break;
+    case 'o':
+        a->out = value;
+        break;
+    case KEY_LOG:
+        a->log = value;
+        break;
+    case KEY_CHECKPOINTS:
+        a->checkpoints = value;
+        break;
+    case KEY_PAGE_ONLY:
+        a->page_only = true;
+        break;
+    case KEY_NO_PAGE:
+        a->no_page = true;
+        break;
+    case 'q':
+        a->quiet = true;
+        break;
+    case ARGP_KEY_ARG:
+        argp_error(state, "%s: unexpected argument", value);
+        break;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+    return 0;
+}
+
+static const struct argp argp = {
+    options,
+    parse,
+    NULL,
+    "Train a small language model with each optimizer, recipe and seed of a "
+    "configuration, side by side, and write DIR/optimizers.json, .md, .gp and, "
+    "where gnuplot is found, optimizers-NAME.svg."
+    "\vExamples:\n"
+    "  study-optimizers --seeds 2 --steps 200 --out /tmp/study\n"
+    "  study-optimizers --threads 32 --out reports\n"
+    "  study-optimizers --page-only --out reports\n\n"
+    "Exit status: 0 done; 2 usage or unreadable input; 4 the environment.",
+    NULL,
+    NULL,
+    NULL};
+
+static int complain(int exit_status, const char *text)
+{
+    fprintf(stderr, "study-optimizers: %s\n", text);
+    return exit_status;
+}
+
+/* The exit status for an error of the library's. */
+static int failed(ng_status status, const ng_error *error)
+{
+    return complain(status == NG_NO_MEMORY ? NG_EXIT_ENVIRONMENT
+                                           : NG_EXIT_USAGE,
+                    error->text);
+}
+
+static bool make_directory(const char *path)
+{
+    return path == NULL || mkdir(path, 0777) == 0 || errno == EEXIST;
+}
+
+static int read_setting(ng_study_setting *setting, const arguments *a)
+{
+    ng_error error = {{0}};
+    const ng_status status = ng_study_setting_read(setting, a->config, &error);
+
+    if (status != NG_OK)
+        return failed(status, &error);
+    if (a->steps > 0)
+        setting->steps = a->steps;
+    if (a->seeds > 0)
+        setting->seeds = a->seeds;
+    if (a->text != NULL && strlen(a->text) < sizeof setting->text)
+        strcpy(setting->text, a->text);
+    else if (a->text != NULL)
+        return complain(NG_EXIT_USAGE, "--text: too long a name");
+    if (setting->text[0] == '\0')
+        return complain(NG_EXIT_USAGE,
+                        "--text: none of the configuration's texts is here");
+    return NG_EXIT_OK;
+}
+
+static void show_progress(void *context, const char *what, int64_t done,
+                          int64_t total)
+{
+    ng_progress_update(context, what, done, total);
+}
+
+static int run(json_t **study, const arguments *a)
+{
+    static ng_study_setting setting;
+    ng_progress progress;
+    ng_error error = {{0}};
+    int exit_status = read_setting(&setting, a);
+
+    if (exit_status != NG_EXIT_OK)
+        return exit_status;
+    ng_progress_begin(&progress, a->quiet);
+
+    const ng_study_options study_options = {.log = a->log,
+                                            .checkpoints = a->checkpoints,
+                                            .threads = a->threads,
+                                            .progress = show_progress,
+                                            .context = &progress};
+    const ng_status status =
+        ng_study_optimizers(study, &setting, &study_options, &error);
+
+    ng_progress_end(&progress);
+    return status == NG_OK ? NG_EXIT_OK : failed(status, &error);
+}
+
+static int write_json(const json_t *study, const char *path)
+{
+    ng_atomic_file file;
+    ng_error error = {{0}};
+    ng_status status = ng_atomic_begin(&file, path, &error);
+
+    if (status == NG_OK) {
+        if (json_dumpf(study, file.stream, JSON_INDENT(1)) == 0
+            && fputc('\n', file.stream) != EOF)
+            status = ng_atomic_commit(&file, &error);
+        else {
+            ng_atomic_abandon(&file);
+            status = ng_fail(&error, NG_BAD_FILE, "%s: write: failed", path);
+        }
+    }
+    return status == NG_OK ? NG_EXIT_OK
+                           : complain(NG_EXIT_ENVIRONMENT, error.text);
+}
+
+static int write_page(const json_t *study, const arguments *a)
+{
+    bool plotted;
+    ng_error error = {{0}};
+
+    if (ng_optimizer_page_write(&plotted, study, a->out, &error) != NG_OK)
+        return complain(NG_EXIT_ENVIRONMENT, error.text);
+    if (!plotted)
+        fprintf(stderr,
+                "study-optimizers: no plots: gnuplot failed or is not "
+                "here (gnuplot optimizers.gp in %s makes them)\n",
+                a->out);
+    return NG_EXIT_OK;
+}
+
+int main(int argc, char **argv)
+{
+    arguments a = {.config = "configs/study-optimizers.json", .out = "reports"};
+    char path[4096];
+    json_t *study = NULL;
+    json_error_t fault;
+    int exit_status = NG_EXIT_OK;
+
+    argp_err_exit_status = NG_EXIT_USAGE;
+    argp_parse(&argp, argc, argv, 0, NULL, &a);
+    if ((size_t)snprintf(path, sizeof path, "%s/optimizers.json", a.out)
+        >= sizeof path)
+        return complain(NG_EXIT_USAGE, "--out: too long a name");
+    if (!make_directory(a.out) || !make_directory(a.log)
+        || !make_directory(a.checkpoints))
+        return complain(NG_EXIT_ENVIRONMENT, strerror(errno));
+    /* Before any thread makes an object. */
+    json_object_seed(0);
+    if (a.page_only) {
+        study = json_load_file(path, 0, &fault);
+        if (study == NULL)
+            return complain(NG_EXIT_USAGE, fault.text);
+    } else
+        exit_status = run(&study, &a);
+    if (exit_status == NG_EXIT_OK && !a.page_only)
+        exit_status = write_json(study, path);
+    if (exit_status == NG_EXIT_OK && !a.no_page)
+        exit_status = write_page(study, &a);
+    json_decref(study);
+    return exit_status;
+}
