@@ -154,6 +154,8 @@ narrowgauge_SOURCES = \
 	%D%/cli/bench_case.h \
 	%D%/cli/bench_machine.c \
 	%D%/cli/bench_machine.h \
+	%D%/cli/bench_optim.c \
+	%D%/cli/bench_optim.h \
 	%D%/cli/bench_projection.c \
 	%D%/cli/bench_projection.h \
 	%D%/cli/bench_report.c \

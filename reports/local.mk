@@ -11,5 +11,10 @@ libsuite_a_SOURCES += \
 
 EXTRA_DIST += \
 	%D%/proofs.json \
+	%D%/optimizers-adamw.svg \
+	%D%/optimizers-lion.svg \
+	%D%/optimizers-sgd.svg \
+	%D%/optimizers.json \
+	%D%/optimizers.md \
 	%D%/proofs.md \
 	%D%/schema/verify.schema.json

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "conformance/cli/bench_optim.h"
 #include "conformance/subject/subject.h"
 #include "formats/format.h"
 #include "formats/fp32.h"
@@ -257,7 +258,7 @@ ng_status ng_bench_case_begin(ng_bench_case *bench, const char *operation,
              || strcmp(operation, "unpack_e2m1") == 0)
         begin_packing(bench, *operation == 'p', rows);
     else if (!begin_codec(bench, operation, bench->values))
-        return NG_NOT_COVERED;
+        status = ng_bench_optim_begin(bench);
     bench->bytes = bytes_of(bench->call.input, bench->call.n_inputs)
                    + bytes_of(bench->call.output, bench->call.n_outputs);
     return status == NG_OK && !complete(bench) ? NG_NO_MEMORY : status;
