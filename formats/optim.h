@@ -98,8 +98,8 @@ typedef struct ng_hyper {
 
 /* The numbers of one step, made once on the host and the same for every
  * element: all that a kernel is given. What a kind or profile does not read is
- * 0, d is 1. rules->step says which fields hold: al, ka under ng; bc1, bc2
- * under flashoptim. */
+ * 0, but lr is always there and d is then 1. rules->step says which fields
+ * hold: al, ka under ng; bc1, bc2 under flashoptim. */
 typedef struct ng_step_constants {
     ng_optimizer_kind kind;
     bool nesterov;
