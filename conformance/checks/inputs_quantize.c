@@ -145,10 +145,10 @@ static void fill_edges(ng_case *c, int64_t index)
         const int exponent = ng_number_least(format)
                              + ((int)index * EXPONENTS + i / PER_EXPONENT)
                                    % n_exponents(format);
-        const int k = i % PER_EXPONENT;
+        const int k = i % PER_EXPONENT, quarters = k / 3;
         const double significand =
             k < 3 * THRESHOLDS
-                ? 1 + 0.25 * (double)(k / 3)
+                ? 1 + 0.25 * quarters
                 : 1 + (double)ng_case_below(c, 1 << 23) * 0x1p-23;
         const uint32_t amax = ng_number_step(
             format, ng_number_below(format, ldexp(significand, exponent)),
