@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # The suite, continued: what its results look like.
 libsuite_a_SOURCES += \
-	%D%/numbers.c \
-	%D%/numbers.h \
+	%D%/grouped_number.c \
+	%D%/grouped_number.h \
 	%D%/proofs_page.c \
 	%D%/proofs_page.h \
 	%D%/verify_junit.c \

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "formats/files/atomic_write.h"
-#include "reports/numbers.h"
+#include "reports/grouped_number.h"
 
 static const char *text_of(const json_t *object, const char *key)
 {

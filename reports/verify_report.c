@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 
 #include "formats/files/atomic_write.h"
-#include "reports/numbers.h"
+#include "reports/grouped_number.h"
 
 static const char *text_of(const json_t *object, const char *key)
 {

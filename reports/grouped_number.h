@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef NG_REPORTS_NUMBERS_H
-#define NG_REPORTS_NUMBERS_H
+#ifndef NG_REPORTS_GROUPED_NUMBER_H
+#define NG_REPORTS_GROUPED_NUMBER_H
 
 #include <stddef.h>
 #include <stdint.h>

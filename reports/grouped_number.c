@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "reports/numbers.h"
+#include "reports/grouped_number.h"
 
 #include <inttypes.h>
 #include <stdio.h>
