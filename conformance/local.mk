@@ -5,6 +5,7 @@ noinst_LIBRARIES += libsuite.a
 libsuite_a_LIBADD =
 
 libsuite_a_SOURCES = \
+	%D%/subject/bounds.h \
 	%D%/subject/call.c \
 	%D%/subject/call.h \
 	%D%/subject/conversions.c \
@@ -40,6 +41,8 @@ libsuite_a_SOURCES = \
 	%D%/checks/inputs_split.c \
 	%D%/checks/inputs_step.c \
 	%D%/checks/inputs_step_constants.c \
+	%D%/checks/judge.c \
+	%D%/checks/judge.h \
 	%D%/checks/numbers.c \
 	%D%/checks/numbers.h \
 	%D%/checks/operation.c \
@@ -241,6 +244,7 @@ check_PROGRAMS += \
 	%D%/checks/test_traps_layout \
 	%D%/checks/test_traps_quantize \
 	%D%/checks/test_traps_scalar \
+	%D%/checks/test_bounded \
 	%D%/checks/test_compare \
 	%D%/checks/test_diagnose \
 	%D%/checks/test_formats \

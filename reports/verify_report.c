@@ -21,15 +21,22 @@ static int64_t number_of(const json_t *object, const char *key)
     return json_integer_value(json_object_get(object, key));
 }
 
-static const char *verdict_of(const json_t *operation)
+/* "equal", or of a bounded operation how near its bound it came. */
+static const char *verdict_of(char text[64], const json_t *operation)
 {
+    const int64_t bounded = number_of(operation, "bounded");
+
     if (number_of(operation, "variants") == 0)
         return "not covered";
     if (number_of(operation, "failed_cases") > 0)
         return "DIFFERS";
     if (json_array_size(json_object_get(operation, "missing")) > 0)
         return "CLASS EMPTY";
-    return "equal";
+    if (bounded == 0)
+        return "equal";
+    snprintf(text, 64, "largest error %.3g of the bound",
+             json_number_value(json_object_get(operation, "share")));
+    return text;
 }
 
 static void print_events(FILE *out, const json_t *operations)
@@ -79,7 +86,7 @@ void ng_verify_report_print(FILE *out, const json_t *run, int max_failures)
 {
     const json_t *operations = json_object_get(run, "operations");
     int64_t not_covered = 0, covered = 0, absent = 0;
-    char a[32], b[32];
+    char a[32], b[32], verdict[64];
     json_t *operation;
     size_t i;
 
@@ -103,7 +110,7 @@ void ng_verify_report_print(FILE *out, const json_t *run, int max_failures)
         fprintf(out, " %15s %12s  %s\n",
                 ng_number_grouped(a, sizeof a, number_of(operation, "elements")),
                 ng_number_grouped(b, sizeof b, number_of(operation, "differences")),
-                verdict_of(operation));
+                verdict_of(verdict, operation));
     }
     fputc('\n', out);
     json_array_foreach(operations, i, operation)
@@ -137,7 +144,7 @@ ng_status ng_verify_report_folder(const char *folder, ng_error *error)
 static void print_markdown(FILE *out, const json_t *run)
 {
     const json_t *operations = json_object_get(run, "operations");
-    char a[32], b[32];
+    char a[32], b[32], verdict[64];
     json_t *operation, *line;
     size_t i, k;
 
@@ -158,7 +165,7 @@ static void print_markdown(FILE *out, const json_t *run)
                 number_of(operation, "not_covered"),
                 ng_number_grouped(a, sizeof a, number_of(operation, "elements")),
                 ng_number_grouped(b, sizeof b, number_of(operation, "differences")),
-                verdict_of(operation));
+                verdict_of(verdict, operation));
     json_array_foreach(operations, i, operation) {
         const json_t *failures = json_object_get(operation, "failures");
 

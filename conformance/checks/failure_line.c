@@ -55,6 +55,7 @@ void ng_failure_print(char *text, size_t size, const ng_failure *failure)
     case NG_FAILURE_UNSTABLE:
         APPEND(" unstable");        /* then the element, as below */
         /* fall through */
+    case NG_FAILURE_BOUND:
     case NG_FAILURE_BITS:
         APPEND(" at=%s[", failure->tensor);
         for (int axis = 0; axis < failure->rank; axis++)
@@ -62,8 +63,13 @@ void ng_failure_print(char *text, size_t size, const ng_failure *failure)
         APPEND("]");
         break;
     }
-    APPEND(" want=%0*" PRIx64 " got=%0*" PRIx64, hex_digits(d->want, d->got),
-           d->want, hex_digits(d->want, d->got), d->got);
+    if (failure->kind == NG_FAILURE_BOUND)
+        APPEND(" exact=%.9g bound=%.3g got=%.9g(%0*" PRIx64 ")", failure->exact,
+               failure->bound, failure->value, hex_digits(0, d->got), d->got);
+    else
+        APPEND(" want=%0*" PRIx64 " got=%0*" PRIx64,
+               hex_digits(d->want, d->got), d->want,
+               hex_digits(d->want, d->got), d->got);
     if (failure->input[0] != '\0')
         APPEND(" %s", failure->input);
     if (d->count > 1)

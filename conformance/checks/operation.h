@@ -31,6 +31,13 @@ typedef struct ng_operation {
     const char *summary;        /* one line */
     const char *signature;      /* tensors in and out, for people */
     bool exact;                 /* bit for bit; otherwise bounded */
+    /* Whether an output is bounded in this variant; null: none is. Its exact
+     * outputs are then functions of the bounded ones: what is expected of them
+     * is asked for with those as the subject made them, inputs "made.NAME". */
+    bool (*bounded)(const ng_variant *variant, const char *output);
+    /* One order is stated to the bit, although another is right too: the
+     * project's own writings must agree in every bit, and lie in the bound. */
+    bool stated;
     const ng_axis *axes;
     int n_axes;
     /* Whether a combination of axis values exists; null: all do. */

@@ -56,6 +56,20 @@ static int64_t case_number(const ng_stratum *stratum, const ng_variant *variant,
     return (int64_t)at;
 }
 
+/* Whether an output of the case is bounded and there is nothing to derive its
+ * bound. */
+static bool lacks_bounds(const ng_operation *operation, const ng_case *c,
+                         const ng_verify_plan *plan)
+{
+    if (operation->bounded == NULL || plan->oracle != NULL
+        || (operation->stated && plan->subject->trusted))
+        return false;
+    for (int i = 0; i < c->call.n_outputs; i++)
+        if (operation->bounded(c->variant, c->call.output[i].name))
+            return true;
+    return false;
+}
+
 /* Whether the subject takes this variant at all. */
 static bool covered(const ng_operation *operation, const ng_variant *variant,
                     const ng_verify_plan *plan)
@@ -68,7 +82,8 @@ static bool covered(const ng_operation *operation, const ng_variant *variant,
             continue;
         ng_case_begin(&c, operation->name, variant, s->name, 0, plan->seed);
         s->fill(&c, 0);
-        const bool yes = plan->subject->covers(&c.call);
+        const bool yes = plan->subject->covers(&c.call)
+                         && !lacks_bounds(operation, &c, plan);
 
         ng_case_end(&c);
         return yes;
@@ -126,6 +141,7 @@ static void run_chunk(ng_operation_result *result, const ng_case_id *base,
         result->cases++;
         result->elements += elements[i];
         ng_events_add(&result->events, &events[i]);
+        ng_judgement_add(&result->judged, &failure[i].judged);
         if (!passed[i])
             keep_failure(result, &failure[i]);
     }
@@ -234,6 +250,7 @@ void ng_verify_merge(ng_operation_result *sum, const ng_operation_result *part)
     sum->failed_cases += part->failed_cases;
     sum->differences += part->differences;
     ng_events_add(&sum->events, &part->events);
+    ng_judgement_add(&sum->judged, &part->judged);
     for (int i = 0; i < part->n_failures; i++)
         if (sum->n_failures < NG_MAX_KEPT_FAILURES)
             sum->failure[sum->n_failures++] = part->failure[i];

@@ -7,6 +7,7 @@
 #define NG_CONFORMANCE_CHECKS_VERIFY_H
 
 #include "conformance/checks/case.h"
+#include "conformance/checks/judge.h"
 #include "conformance/checks/operation.h"
 #include "conformance/subject/subject.h"
 
@@ -23,6 +24,7 @@ typedef struct ng_case_id {
 
 typedef enum ng_failure_kind {
     NG_FAILURE_BITS,            /* an output unit differs */
+    NG_FAILURE_BOUND,           /* an output unit lies outside its bound */
     NG_FAILURE_OUTSIDE,         /* a gap or a guard was written */
     NG_FAILURE_STATUS,          /* another status than the specification's */
     NG_FAILURE_EVENTS,          /* right bits, wrong event counts */
@@ -38,6 +40,8 @@ typedef struct ng_failure {
     ng_difference difference;
     ng_status want_status, got_status;
     ng_event event;             /* of NG_FAILURE_EVENTS; counts in difference */
+    double value, exact, bound; /* of NG_FAILURE_BOUND */
+    ng_judgement judged;        /* filled whether the case fails or passes */
     char input[160];            /* the input behind the element, in words */
     char replayed[1024];        /* of a resumed run: the line as it was */
 } ng_failure;
@@ -49,6 +53,7 @@ typedef struct ng_operation_result {
     int64_t cases, elements;
     int64_t failed_cases, differences;
     ng_events events;
+    ng_judgement judged;
     double seconds;
     int n_failures;                     /* kept, in case order */
     ng_failure failure[NG_MAX_KEPT_FAILURES];
@@ -58,6 +63,8 @@ typedef struct ng_operation_result {
 typedef struct ng_verify_plan {
     const ng_subject *subject;
     const ng_subject *expected; /* oracle for the reference, else reference */
+    const ng_subject *oracle;   /* what derives bounds; null: bounded outputs
+                                   are not covered */
     const ng_profile *profile;
     const ng_rules *expected_rules;     /* null: the variant's; diagnosis asks
                                            the expected side for others */

@@ -1,10 +1,31 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "conformance/checks/verify_json.h"
 
+#include <math.h>
 #include <string.h>
 #include <time.h>
 
 #include "formats/version.h"
+
+json_t *ng_number_json(double x)
+{
+    if (isnan(x))
+        return json_string("nan");
+    if (isinf(x))
+        return json_string(x > 0 ? "inf" : "-inf");
+    return json_real(x);
+}
+
+double ng_number_of_json(const json_t *value)
+{
+    const char *text = json_string_value(value);
+
+    if (text == NULL)
+        return json_number_value(value);
+    return strcmp(text, "inf") == 0    ? (double)INFINITY
+           : strcmp(text, "-inf") == 0 ? -(double)INFINITY
+                                       : (double)NAN;
+}
 
 static json_t *event_names(unsigned events)
 {
@@ -48,8 +69,8 @@ static json_t *operation_json(const ng_operation_result *r,
         ng_failure_print(line, sizeof line, &r->failure[i]);
         json_array_append_new(failures, json_string(line));
     }
-    return json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o,"
-                     " s:f, s:s, s:o}",
+    return json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o,"
+                     " s:o, s:o, s:o, s:f, s:s, s:o}",
                      "operation", r->operation->name,
                      "class", r->operation->exact ? "exact" : "bounded",
                      "variants", (json_int_t)r->variants,
@@ -58,6 +79,9 @@ static json_t *operation_json(const ng_operation_result *r,
                      "elements", (json_int_t)r->elements,
                      "failed_cases", (json_int_t)r->failed_cases,
                      "differences", (json_int_t)r->differences,
+                     "bounded", (json_int_t)r->judged.bounded,
+                     "unclaimed", (json_int_t)r->judged.unclaimed,
+                     "share", ng_number_json(r->judged.share),
                      "events", event_counts(&r->events),
                      "claims", event_names(is_free(r->operation, profile)
                                                ? r->operation->claims : 0),
@@ -169,7 +193,8 @@ static void add_integer(json_t *sum, const json_t *part, const char *key)
 static void merge_operation(json_t *sum, const json_t *part)
 {
     static const char *const counts[] = {"cases", "elements", "failed_cases",
-                                         "differences"};
+                                         "differences", "bounded", "unclaimed"};
+    const double share = ng_number_of_json(json_object_get(part, "share"));
     json_t *events = json_object_get(sum, "events");
     const json_t *more = json_object_get(part, "events");
     json_t *failures = json_object_get(sum, "failures");
@@ -178,6 +203,8 @@ static void merge_operation(json_t *sum, const json_t *part)
 
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
         add_integer(sum, part, counts[i]);
+    if (share > ng_number_of_json(json_object_get(sum, "share")))
+        json_object_set(sum, "share", json_object_get(part, "share"));
     json_object_foreach((json_t *)more, name, value)
         add_integer(events, more, name);
     json_array_extend(failures, json_object_get(part, "failures"));

@@ -18,6 +18,10 @@ json_t *ng_verify_json(const ng_operation_result *result, int n,
  * judge anew. */
 void ng_verify_json_merge(json_t *sum, const json_t *part);
 
+/* A number that may be NaN or infinite: then the string "nan", "inf", "-inf". */
+json_t *ng_number_json(double x);
+double ng_number_of_json(const json_t *value);
+
 /* Whether the run passed: no difference, nothing claimed and not met. */
 bool ng_verify_json_passed(const json_t *run);
 

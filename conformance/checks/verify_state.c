@@ -9,6 +9,7 @@
 
 #include <jansson.h>
 
+#include "conformance/checks/verify_json.h"
 #include "formats/version.h"
 
 struct ng_verify_state {
@@ -168,6 +169,12 @@ bool ng_verify_state_skip(ng_verify_state *state, const ng_chunk_id *chunk,
     result->elements += integer_of(line, "elements");
     result->failed_cases += integer_of(line, "failed");
     result->differences += integer_of(line, "differences");
+    ng_judgement_add(&result->judged,
+                     &(ng_judgement){
+                         .bounded = integer_of(line, "bounded"),
+                         .unclaimed = integer_of(line, "unclaimed"),
+                         .share = ng_number_of_json(
+                             json_object_get(line, "share"))});
     events = json_object_get(line, "events");
     json_array_foreach(events, i, value)
         if (i < NG_N_EVENTS)
@@ -211,11 +218,15 @@ ng_status ng_verify_state_add(ng_verify_state *state, const ng_chunk_id *chunk,
         ng_failure_print(text, sizeof text, &part->failure[i]);
         json_array_append_new(failures, json_string(text));
     }
-    line = json_pack("{s:s, s:I, s:I, s:I, s:I, s:o, s:o}", "chunk", key,
+    line = json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o}",
+                     "chunk", key,
                      "cases", (json_int_t)part->cases,
                      "elements", (json_int_t)part->elements,
                      "failed", (json_int_t)part->failed_cases,
                      "differences", (json_int_t)part->differences,
+                     "bounded", (json_int_t)part->judged.bounded,
+                     "unclaimed", (json_int_t)part->judged.unclaimed,
+                     "share", ng_number_json(part->judged.share),
                      "events", events, "failures", failures);
     written = line != NULL && json_dumpf(line, state->file, JSON_COMPACT) == 0
               && fputc('\n', state->file) != EOF && fflush(state->file) == 0;

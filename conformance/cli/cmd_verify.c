@@ -159,6 +159,9 @@ static int choose_subject(ng_verify_plan *plan, const arguments *a)
     plan->subject = ng_subject_find(a->subject);
     plan->expected = ng_subject_find(strcmp(a->subject, "reference") == 0
                                          ? "oracle" : "reference");
+    plan->oracle = ng_subject_find("oracle");
+    if (plan->oracle != NULL && plan->oracle->bounds == NULL)
+        plan->oracle = NULL;
     if (plan->subject == NULL && known_elsewhere(a->subject)) {
         fprintf(stderr, "narrowgauge verify: subject %s: not in this build\n",
                 a->subject);

@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 
+#include "conformance/subject/bounds.h"
 #include "conformance/subject/call.h"
 
 #ifdef __cplusplus
@@ -25,6 +26,11 @@ typedef struct ng_subject {
 
     /* Perform the call. Thread-safe. Returns NG_NOT_COVERED as above. */
     ng_status (*run)(const ng_call *call);
+
+    /* Fill bounds[i] of every output i that has arrays there, and leave units
+     * that the operation does not write. Returns what run would. Null: the
+     * subject derives no bounds (all but the oracle). */
+    ng_status (*bounds)(const ng_call *call, ng_bounds *bounds);
 } ng_subject;
 
 /* This project's reference and its MPFR oracle. */

@@ -213,4 +213,5 @@ extern "C" const ng_subject ng_subject_cuda_headers = {
     /* trusted */ false,
     covers,
     run,
+    /* bounds */ nullptr,
 };
