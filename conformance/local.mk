@@ -10,6 +10,7 @@ libsuite_a_SOURCES = \
 	%D%/subject/call.h \
 	%D%/subject/conversions.c \
 	%D%/subject/conversions.h \
+	%D%/subject/subject_cuda_host.cc \
 	%D%/subject/optim_functions.c \
 	%D%/subject/optim_functions.h \
 	%D%/subject/optim_functions_reference.c \
@@ -145,6 +146,16 @@ libsuite_a_SOURCES += \
 	%D%/subject/subject_oracle.c
 endif
 
+# The kernels: the library is opened when asked for.
+if HAVE_NVCC
+libsuite_a_SOURCES += \
+	%D%/subject/cuda_call.c \
+	%D%/subject/cuda_call.h \
+	%D%/subject/cuda_library.c \
+	%D%/subject/cuda_library.h \
+	%D%/subject/subject_cuda.c
+endif
+
 # NVIDIA's headers, on the host: C++, no nvcc.
 if HAVE_CUDA_HEADERS
 libsuite_a_SOURCES += \
@@ -274,6 +285,7 @@ ng_test_scripts = \
 	%D%/checks/test_cli_quantize.sh \
 	%D%/checks/test_cli_round.sh \
 	%D%/checks/test_cli_show.sh \
+	%D%/checks/test_cuda.sh \
 	%D%/checks/test_cuda_headers.sh \
 	%D%/checks/test_proofs.sh \
 	%D%/checks/test_ranks.sh \

@@ -19,6 +19,8 @@ const char *ng_status_text(ng_status status)
     case NG_BAD_FILE:    return "bad file";
     case NG_NOT_COVERED: return "not covered";
     case NG_BAD_VALUE:   return "a number that this operation does not take";
+    case NG_NO_DEVICE:   return "no GPU that the kernels run on";
+    case NG_DEVICE_ERROR: return "an error of the GPU";
     }
     return "unknown status";
 }

@@ -22,7 +22,9 @@ typedef enum ng_status {
     NG_NO_MEMORY,
     NG_BAD_FILE,        /* a file that cannot be read or written; see ng_error */
     NG_NOT_COVERED,     /* a subject does not offer this call */
-    NG_BAD_VALUE        /* a number that the operation does not take */
+    NG_BAD_VALUE,       /* a number that the operation does not take */
+    NG_NO_DEVICE,       /* no GPU, or none that the kernels run on */
+    NG_DEVICE_ERROR     /* CUDA reported an error; ng_cuda_error_text() */
 } ng_status;
 
 /* A short English phrase for a status, never null. */

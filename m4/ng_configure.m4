@@ -131,6 +131,43 @@ AS_VAR_IF([with_cuda], [no], [NVCC=no],
 AC_SUBST([CUDA_CFLAGS])
 AM_CONDITIONAL([HAVE_CUDA_HEADERS], [test "x$ng_have_cuda_headers" = xyes])])
 
+# NG_NVCC: the compiler of cuda/, and that it takes what we ask of it. Without it
+# (or without shared libraries) everything else builds.
+AC_DEFUN([NG_NVCC],
+[AC_ARG_VAR([NVCCFLAGS], [flags for the CUDA compiler @<:@-O3@:>@])
+AC_ARG_VAR([NG_NVCC_GENCODE], [GPU architectures
+  @<:@-gencode=arch=compute_90a,code=sm_90a@:>@])
+: "${NVCCFLAGS=-O3}"
+: "${NG_NVCC_GENCODE=-gencode=arch=compute_90a,code=sm_90a}"
+# No fast-math, no contraction: results depend on it.
+NG_NVCCFLAGS="$NG_NVCC_GENCODE -std=c++17 -fmad=false -lineinfo -Xcompiler=-fPIC,-Wall,-Wextra"
+AS_IF([test "x$enable_werror" = xyes],
+  [AS_VAR_APPEND([NG_NVCCFLAGS], [" -Werror=all-warnings"])])
+ng_have_nvcc=no
+AS_IF([test "x$with_cuda" = xno], [],
+  [test "x$NVCC" = xno || test "x$NVCC" = x], [],
+  [test "x$enable_shared" != xyes],
+  [AC_MSG_NOTICE([nvcc is not used: libnarrowgauge-cuda.so wants --enable-shared])],
+  [AC_MSG_CHECKING([whether nvcc compiles for $NG_NVCC_GENCODE])
+   cat >conftest.cu <<'NG_EOF'
+#include <cuda_runtime.h>
+__global__ void kernel(int *p) { *p = 1; }
+int call(int *p) { kernel<<<1, 1>>>(p); return (int)cudaGetLastError(); }
+NG_EOF
+   AS_IF([$NVCC $NG_NVCCFLAGS $NVCCFLAGS -shared -cudart static -o conftest.so conftest.cu >&AS_MESSAGE_LOG_FD 2>&1],
+     [ng_have_nvcc=yes])
+   rm -f conftest.cu conftest.so
+   AC_MSG_RESULT([$ng_have_nvcc])])
+AS_IF([test "x$with_cuda" = xno], [],
+  [AS_VAR_IF([ng_have_nvcc], [yes],
+    [AC_DEFINE([HAVE_NVCC], [1], [Define to 1 if libnarrowgauge-cuda.so is built.])
+     NG_FOUND([nvcc])],
+    [AS_CASE([$with_cuda], [auto], [],
+       [AC_MSG_ERROR([--with-cuda: no nvcc that compiles for $NG_NVCC_GENCODE; see config.log])])
+     NG_MISSING([nvcc], [CUDA Toolkit 13], [the kernels: subject and backend cuda])])])
+AC_SUBST([NG_NVCCFLAGS])
+AM_CONDITIONAL([HAVE_NVCC], [test "x$ng_have_nvcc" = xyes])])
+
 # NG_SUMMARY: what was found, what was not, and the package that has it
 AC_DEFUN([NG_SUMMARY],
 [AS_ECHO(["

@@ -149,6 +149,7 @@ bool ng_outputs_make(ng_outputs *outputs, ng_call *call, const ng_case *c,
                      unsigned char poison)
 {
     *call = c->call;
+    call->guard = NG_GUARD_BYTES;
     memset(outputs, 0, sizeof *outputs);
     for (int i = 0; i < call->n_outputs; i++) {
         const int64_t span = span_of(&call->output[i]);

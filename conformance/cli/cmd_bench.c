@@ -125,6 +125,18 @@ static const ng_subject *find_backend(const char *name, int *status)
                               "--backend: %s: no such backend (narrowgauge ops "
                               "--subjects lists them)",
                               name);
+    if (subject != NULL && subject->open != NULL) {
+        ng_error error = {""};
+        const ng_status opened = subject->open(&error);
+
+        if (opened != NG_OK) {
+            *status = ng_complain(opened == NG_NO_DEVICE ? NG_EXIT_CANNOT_RUN
+                                                         : NG_EXIT_ENVIRONMENT,
+                                  "bench", "--backend: %s: %s", name,
+                                  error.text);
+            return NULL;
+        }
+    }
     return subject;
 }
 

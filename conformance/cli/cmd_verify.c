@@ -173,6 +173,18 @@ static int choose_subject(ng_verify_plan *plan, const arguments *a)
                 "(narrowgauge ops --subjects lists them)\n", a->subject);
         return NG_EXIT_USAGE;
     }
+    if (plan->subject->open != NULL) {
+        ng_error error = {""};
+        const ng_status status = plan->subject->open(&error);
+
+        if (status != NG_OK)
+            fprintf(stderr, "narrowgauge verify: subject %s: %s\n", a->subject,
+                    error.text);
+        if (status == NG_NO_DEVICE)
+            return a->require_gpu ? NG_EXIT_DIFFERENCE : NG_EXIT_CANNOT_RUN;
+        if (status != NG_OK)
+            return NG_EXIT_ENVIRONMENT;
+    }
     if (plan->expected == NULL) {
         say("this build has no MPFR oracle to hold the reference against; "
             "install libmpfr-dev and configure again");

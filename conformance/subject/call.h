@@ -37,6 +37,8 @@ typedef struct ng_call {
     ng_tensor input[NG_MAX_TENSORS];
     ng_tensor output[NG_MAX_TENSORS];
     ng_events *events;                  /* added to; may be null */
+    int64_t guard;                      /* bytes before and after every output
+                                           that may be read and restored */
 } ng_call;
 
 /* The tensor of that name among the inputs or outputs, or null. */

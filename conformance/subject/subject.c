@@ -12,6 +12,10 @@ static const ng_subject *const subjects[] = {
 #ifdef HAVE_MPFR
     &ng_subject_oracle,
 #endif
+    &ng_subject_cuda_host,
+#ifdef HAVE_NVCC
+    &ng_subject_cuda,
+#endif
 #ifdef HAVE_CUDA_HEADERS
     &ng_subject_cuda_headers,
 #endif

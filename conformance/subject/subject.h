@@ -31,6 +31,11 @@ typedef struct ng_subject {
      * that the operation does not write. Returns what run would. Null: the
      * subject derives no bounds (all but the oracle). */
     ng_status (*bounds)(const ng_call *call, ng_bounds *bounds);
+
+    /* Called once before anything else, by one thread; null: nothing to do.
+     * Returns NG_NO_DEVICE, a line in *error, where the subject cannot run on
+     * this machine, or what else went wrong. */
+    ng_status (*open)(ng_error *error);
 } ng_subject;
 
 /* This project's reference and its MPFR oracle. */
@@ -39,6 +44,10 @@ extern const ng_subject ng_subject_oracle;          /* with MPFR */
 
 /* NVIDIA's conversion headers on the host. */
 extern const ng_subject ng_subject_cuda_headers;    /* with the CUDA headers */
+
+/* This project's kernels: on the GPU, and their element functions on the host. */
+extern const ng_subject ng_subject_cuda;            /* with nvcc */
+extern const ng_subject ng_subject_cuda_host;
 
 /* Find a built-in subject by name. Returns null if this build has none. */
 const ng_subject *ng_subject_find(const char *name);

@@ -214,4 +214,5 @@ extern "C" const ng_subject ng_subject_cuda_headers = {
     covers,
     run,
     /* bounds */ nullptr,
+    /* open */ nullptr,
 };

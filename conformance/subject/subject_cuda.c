@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Subject "cuda": the kernels of libnarrowgauge-cuda.so on the GPU.
+ *
+ * To add an operation: if it is one of conversions.h, a line of CONVERSIONS
+ * below; else an adapter and a row of `rows`.
+ */
+#include <stddef.h>
+#include <string.h>
+
+#include "conformance/subject/conversions.h"
+#include "conformance/subject/cuda_call.h"
+#include "conformance/subject/subject.h"
+#include "cuda/convert/elements.h"
+
+/* ---- the conversions, by their typed functions
+ * -------------------------------- */
+
+/* X(entry of ng_conversions, view of y, view of x): symbol ng_cuda_<entry>. */
+#define CONVERSIONS(X)                        \
+    X(quantize_mxfp4, ng_mxfp4, ng_matrix)    \
+    X(dequantize_mxfp4, ng_matrix, ng_mxfp4)  \
+    X(quantize_fp8, ng_fp8, ng_matrix)        \
+    X(dequantize_fp8, ng_matrix, ng_fp8)      \
+    X(convert_mxfp4_to_fp8, ng_fp8, ng_mxfp4) \
+    X(convert_fp8_row_to_col, ng_fp8, ng_fp8) \
+    X(convert_fp8_to_mxfp4, ng_mxfp4, ng_fp8) \
+    X(transpose_fp8_tile, ng_fp8, ng_fp8)     \
+    X(pack_e2m1, ng_matrix, ng_matrix)        \
+    X(unpack_e2m1, ng_matrix, ng_matrix)
+
+/* The functions of conversions.h know no launch: it is the thread's own. */
+static _Thread_local const ng_cuda_launch *launch_now;
+
+#define THUNK(entry, y_view, x_view)                                 \
+    static ng_status (*cuda_##entry)(const y_view *, const x_view *, \
+                                     const ng_options *,             \
+                                     const ng_cuda_launch *);        \
+    static ng_status entry(const y_view *y, const x_view *x,         \
+                           const ng_options *options)                \
+    {                                                                \
+        return cuda_##entry(y, x, options, launch_now);              \
+    }
+CONVERSIONS(THUNK)
+
+static ng_status (*cuda_convert_scales)(const ng_scales *, const ng_scales *,
+                                        int64_t, int64_t,
+                                        const ng_cuda_launch *);
+static ng_status convert_scales(const ng_scales *y, const ng_scales *x,
+                                int64_t lines, int64_t n)
+{
+    return cuda_convert_scales(y, x, lines, n, launch_now);
+}
+
+static ng_conversions conversions; /* those that the library has */
+
+static ng_status run_conversion(const void *row, const ng_call *device_call,
+                                const ng_cuda_launch *launch)
+{
+    (void)row;
+    launch_now = launch;
+    return ng_conversions_run(&conversions, device_call);
+}
+
+/* ---- everything else: an adapter each
+ * ------------------------------------------- */
+
+typedef struct row row;
+struct row {
+    const char *operation;
+    const char *symbol;
+    ng_status (*run)(void *function, const ng_call *device_call,
+                     const ng_cuda_launch *launch);
+    void *function; /* null: this library has none */
+};
+
+static ng_format_id format_of(const ng_call *call)
+{
+    const ng_format *format = ng_format_find(strchr(call->operation, '_') + 1);
+
+    return (ng_format_id)(format - ng_formats);
+}
+
+static ng_status encode(void *function, const ng_call *call,
+                        const ng_cuda_launch *launch)
+{
+    ng_status (*f)(void *, const float *, const uint32_t *, int64_t,
+                   ng_format_id, const ng_rules *, const ng_cuda_launch *);
+    const ng_tensor *x = ng_call_input(call, "x");
+    const ng_tensor *random = ng_call_input(call, "random");
+
+    *(void **)&f = function;
+    return f(ng_call_output(call, "y")->data, x->data,
+             random != NULL ? random->data : NULL, x->shape[0], format_of(call),
+             &call->rules, launch);
+}
+
+static ng_status decode(void *function, const ng_call *call,
+                        const ng_cuda_launch *launch)
+{
+    ng_status (*f)(float *, const void *, int64_t, ng_format_id,
+                   const ng_rules *, const ng_cuda_launch *);
+    const ng_tensor *x = ng_call_input(call, "x");
+
+    *(void **)&f = function;
+    return f(ng_call_output(call, "y")->data, x->data, x->shape[0],
+             format_of(call), &call->rules, launch);
+}
+
+static ng_status philox(void *function, const ng_call *call,
+                        const ng_cuda_launch *launch)
+{
+    ng_status (*f)(uint32_t *, const uint64_t *, int64_t, const ng_random *,
+                   const ng_cuda_launch *);
+    const ng_tensor *y = ng_call_output(call, "y");
+
+    *(void **)&f = function;
+    return f(y->data, ng_call_input(call, "first")->data, y->shape[0],
+             &call->random, launch);
+}
+
+#define ENCODE(format)                                   \
+    {                                                    \
+        "encode_" format, "ng_cuda_encode", encode, NULL \
+    }
+#define DECODE(format)                                   \
+    {                                                    \
+        "decode_" format, "ng_cuda_decode", decode, NULL \
+    }
+
+static row rows[] = {
+    ENCODE("e2m1"),
+    ENCODE("e4m3"),
+    ENCODE("ue8m0"),
+    ENCODE("ue6m10"),
+    ENCODE("bf16"),
+    ENCODE("fp16"),
+    DECODE("e2m1"),
+    DECODE("e4m3"),
+    DECODE("ue8m0"),
+    DECODE("ue6m10"),
+    DECODE("bf16"),
+    DECODE("fp16"),
+    {"philox", "ng_cuda_philox", philox, NULL},
+};
+
+static ng_status run_row(const void *context, const ng_call *device_call,
+                         const ng_cuda_launch *launch)
+{
+    const row *r = context;
+
+    return r->run(r->function, device_call, launch);
+}
+
+static const row *find(const char *operation)
+{
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (strcmp(rows[i].operation, operation) == 0)
+            return rows[i].function != NULL ? &rows[i] : NULL;
+    return NULL;
+}
+
+/* ---- the subject
+ * ------------------------------------------------------------------ */
+
+static const ng_cuda_library *cuda; /* null until open */
+
+/* Called once, before any thread runs the subject. */
+static ng_status open_subject(ng_error *error)
+{
+    ng_status status;
+
+    cuda = ng_cuda_library_open(&status, error);
+    if (cuda == NULL)
+        return status;
+
+#define FIND(entry, y_view, x_view)                                    \
+    *(void **)&cuda_##entry = ng_cuda_library_find("ng_cuda_" #entry); \
+    conversions.entry = cuda_##entry != NULL ? entry : NULL;
+    CONVERSIONS(FIND)
+    FIND(convert_scales, ng_scales, ng_scales)
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        rows[i].function = ng_cuda_library_find(rows[i].symbol);
+    return NG_OK;
+}
+
+static bool covers(const ng_call *call)
+{
+    return cuda != NULL
+           && (find(call->operation) != NULL
+               || ng_conversions_cover(&conversions, call));
+}
+
+static ng_status run(const ng_call *call)
+{
+    const row *r;
+
+    if (!covers(call))
+        return NG_NOT_COVERED;
+    r = find(call->operation);
+    return r != NULL ? ng_cuda_call(cuda, call, run_row, r)
+                     : ng_cuda_call(cuda, call, run_conversion, NULL);
+}
+
+const ng_subject ng_subject_cuda = {
+    .name = "cuda",
+    .description = "this project's kernels on the GPU",
+    .counts_events = true,
+    .trusted = false,
+    .covers = covers,
+    .run = run,
+    .open = open_subject,
+};

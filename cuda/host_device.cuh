@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Functions of the kernels that compile for the host as well, so that a machine
+ * without a GPU, or even without nvcc, verifies them (subject cuda-host).
+ */
+#ifndef NG_CUDA_HOST_DEVICE_CUH
+#define NG_CUDA_HOST_DEVICE_CUH
+
+#ifdef __CUDACC__
+#define NG_HOST_DEVICE __host__ __device__ __forceinline__
+#else
+#define NG_HOST_DEVICE inline
+#endif
+
+#endif
