@@ -11,6 +11,9 @@ libsuite_a_SOURCES = \
 	%D%/subject/conversions.c \
 	%D%/subject/conversions.h \
 	%D%/subject/subject_cuda_host.cc \
+	%D%/subject/gemm_functions.c \
+	%D%/subject/gemm_functions.h \
+	%D%/subject/gemm_functions_reference.c \
 	%D%/subject/optim_functions.c \
 	%D%/subject/optim_functions.h \
 	%D%/subject/optim_functions_reference.c \
@@ -26,10 +29,14 @@ libsuite_a_SOURCES = \
 	%D%/checks/dense_views.h \
 	%D%/checks/diagnose.c \
 	%D%/checks/failure_line.c \
+	%D%/checks/gemm_case.c \
+	%D%/checks/gemm_case.h \
 	%D%/checks/inputs_block.h \
 	%D%/checks/inputs_compand.c \
 	%D%/checks/inputs_expand.c \
 	%D%/checks/inputs_fp8.c \
+	%D%/checks/inputs_gemm.c \
+	%D%/checks/inputs_gemm.h \
 	%D%/checks/inputs_merge.c \
 	%D%/checks/inputs_mxfp4.c \
 	%D%/checks/inputs_optim.c \
@@ -49,6 +56,7 @@ libsuite_a_SOURCES = \
 	%D%/checks/operation.c \
 	%D%/checks/operation.h \
 	%D%/checks/operations_block.c \
+	%D%/checks/operations_gemm.c \
 	%D%/checks/operations_optim.c \
 	%D%/checks/operations_scalar.c \
 	%D%/checks/proof.h \
@@ -99,6 +107,12 @@ libsuite_a_SOURCES += \
 	%D%/oracle/oracle_format.h \
 	%D%/oracle/oracle_fp8_block.c \
 	%D%/oracle/oracle_fp8_block.h \
+	%D%/oracle/oracle_gemm_block.c \
+	%D%/oracle/oracle_gemm_block.h \
+	%D%/oracle/oracle_gemm_element.c \
+	%D%/oracle/oracle_gemm_element.h \
+	%D%/oracle/oracle_grouped_gemm.c \
+	%D%/oracle/oracle_grouped_gemm.h \
 	%D%/oracle/oracle_hyper.c \
 	%D%/oracle/oracle_hyper.h \
 	%D%/oracle/oracle_ieee.c \
@@ -142,6 +156,7 @@ libsuite_a_SOURCES += \
 	%D%/oracle/oracle_weight.c \
 	%D%/oracle/oracle_weight.h \
 	%D%/oracle/oracle_weight_view.c \
+	%D%/subject/gemm_functions_oracle.c \
 	%D%/subject/optim_functions_oracle.c \
 	%D%/subject/subject_oracle.c
 endif
@@ -259,6 +274,7 @@ check_PROGRAMS += \
 	%D%/checks/test_compare \
 	%D%/checks/test_diagnose \
 	%D%/checks/test_formats \
+	%D%/checks/test_gemm \
 	%D%/checks/test_no_memory \
 	%D%/checks/test_npy \
 	%D%/checks/test_profile \
@@ -274,6 +290,7 @@ check_PROGRAMS += \
 	%D%/checks/test_wrong_subject
 if HAVE_MPFR
 check_PROGRAMS += \
+	%D%/checks/test_gemm_bound \
 	%D%/checks/test_step_bound
 endif
 endif

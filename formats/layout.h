@@ -69,7 +69,10 @@ typedef enum ng_fp8_form {
 
 /* FP8 (E4M3): element (r, c) is codes[r * ld + c], in the col form
  * codes[c * ld + r]. block(r) is r / 128, or in a ragged tensor the block of
- * 128 counted from its group's first row, numbered on from group to group. */
+ * 128 counted from its group's first row, numbered on from group to group.
+ * The weights [N, K] of G experts are one tile tensor of G * N rows, stacked:
+ * it reads as ragged with groups of N rows each, so that the scale of row n of
+ * expert g is on line g * ceil(N / 128) + n / 128. */
 typedef struct ng_fp8 {
     uint8_t *codes;
     ng_fp8_form form;

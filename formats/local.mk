@@ -70,6 +70,7 @@ nobase_nginclude_HEADERS = \
 ng_profiles = \
 	%D%/profiles/cuda-headers.profile \
 	%D%/profiles/flashoptim.profile \
+	%D%/profiles/hopper-wgmma.profile \
 	%D%/profiles/ng.profile \
 	%D%/profiles/ocp.profile
 

@@ -18,6 +18,7 @@ static const char *const headroom_names[] = {"0", "1", "2", "3", "4",
 static const char *const split_names[] = {"ulp", "flashoptim"};
 static const char *const compand_names[] = {"ng", "flashoptim"};
 static const char *const step_names[] = {"ng", "flashoptim"};
+static const char *const gemm_names[] = {"exact", "hopper-wgmma"};
 
 #define VALUES(names) names, (int)(sizeof(names) / sizeof *(names))
 
@@ -57,6 +58,8 @@ static const struct {
         "how an optimizer state becomes codes and a scale"},
     [NG_RULE_STEP] = {"optim.step", offsetof(ng_rules, step),
         VALUES(step_names), "the order of operations of an optimizer step"},
+    [NG_RULE_GEMM] = {"gemm.accumulate", offsetof(ng_rules, gemm),
+        VALUES(gemm_names), "how a GEMM adds the products of a block"},
 };
 
 const ng_rules ng_default_rules = {
@@ -71,6 +74,7 @@ const ng_rules ng_default_rules = {
     .split = NG_SPLIT_ULP,
     .compand = NG_COMPAND_NG,
     .step = NG_STEP_NG,
+    .gemm = NG_GEMM_EXACT,
 };
 
 const char *ng_rule_name(ng_rule rule)

@@ -104,6 +104,15 @@ typedef enum ng_step {
     NG_N_STEPS
 } ng_step;
 
+/* How an FP8 GEMM adds the products of one block of 128; semantics section 11. */
+typedef enum ng_gemm {
+    NG_GEMM_EXACT,          /* the exact sum, rounded once to FP32 (default; a
+                               stranger's order is free, within a bound) */
+    NG_GEMM_HOPPER_WGMMA,   /* Hopper's tensor core, 32 products at a time from
+                               zero: every bit is determined */
+    NG_N_GEMMS
+} ng_gemm;
+
 enum { NG_MAX_HEADROOM = 8, NG_DEFAULT_HEADROOM = 6 };
 
 typedef struct ng_rules {
@@ -119,6 +128,7 @@ typedef struct ng_rules {
     int split;              /* ng_split */
     int compand;            /* ng_compand */
     int step;               /* ng_step */
+    int gemm;               /* ng_gemm */
 } ng_rules;
 
 /* The rules by number, for tables, command lines and diagnosis. */
@@ -127,6 +137,7 @@ typedef enum ng_rule {
     NG_RULE_MXFP4_SCALE, NG_RULE_FP8_SCALE, NG_RULE_BLOCK_NAN,
     NG_RULE_HEADROOM,
     NG_RULE_SPLIT, NG_RULE_COMPAND, NG_RULE_STEP,
+    NG_RULE_GEMM,
     NG_N_RULES
 } ng_rule;
 

@@ -56,6 +56,8 @@ extern const ng_operation ng_scalar_operations[];
 extern const int ng_n_scalar_operations;
 extern const ng_operation ng_block_operations[];
 extern const int ng_n_block_operations;
+extern const ng_operation ng_gemm_operations[];
+extern const int ng_n_gemm_operations;
 extern const ng_operation ng_optim_operations[];
 extern const int ng_n_optim_operations;
 

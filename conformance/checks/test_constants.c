@@ -198,6 +198,7 @@ static const struct rule_names {
     {NG_RULE_SPLIT, "weight.split", {"ulp", "flashoptim"}},
     {NG_RULE_COMPAND, "state.compand", {"ng", "flashoptim"}},
     {NG_RULE_STEP, "optim.step", {"ng", "flashoptim"}},
+    {NG_RULE_GEMM, "gemm.accumulate", {"exact", "hopper-wgmma"}},
 };
 
 START_TEST(rule_table)

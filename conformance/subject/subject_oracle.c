@@ -3,6 +3,7 @@
  * Subject "oracle": every rule over exact reals in MPFR.
  */
 #include "conformance/subject/conversions.h"
+#include "conformance/subject/gemm_functions.h"
 #include "conformance/subject/optim_functions.h"
 #include "conformance/subject/subject.h"
 #include "conformance/oracle/oracle_convert_fp8_row_to_col.h"
@@ -40,11 +41,14 @@ static const ng_conversions conversions = {
 static bool covers(const ng_call *call)
 {
     return ng_conversions_cover(&conversions, call)
+           || ng_gemm_functions_cover(&ng_oracle_gemm_functions, call)
            || ng_optim_functions_cover(&ng_oracle_optim_functions, call);
 }
 
 static ng_status run(const ng_call *call)
 {
+    if (ng_gemm_functions_cover(&ng_oracle_gemm_functions, call))
+        return ng_gemm_functions_run(&ng_oracle_gemm_functions, call);
     return ng_conversions_cover(&conversions, call)
                ? ng_conversions_run(&conversions, call)
                : ng_optim_functions_run(&ng_oracle_optim_functions, call);
@@ -57,4 +61,5 @@ const ng_subject ng_subject_oracle = {
     .trusted = true,
     .covers = covers,
     .run = run,
+    .bounds = ng_oracle_gemm_bounds,
 };

@@ -3,6 +3,7 @@
  * Subject "reference": this project's C reference, held against MPFR.
  */
 #include "conformance/subject/conversions.h"
+#include "conformance/subject/gemm_functions.h"
 #include "conformance/subject/optim_functions.h"
 #include "conformance/subject/subject.h"
 #include "reference/convert/ref_convert_fp8_row_to_col.h"
@@ -51,11 +52,14 @@ static const ng_conversions conversions = {
 static bool covers(const ng_call *call)
 {
     return ng_conversions_cover(&conversions, call)
+           || ng_gemm_functions_cover(&ng_reference_gemm_functions, call)
            || ng_optim_functions_cover(&ng_reference_optim_functions, call);
 }
 
 static ng_status run(const ng_call *call)
 {
+    if (ng_gemm_functions_cover(&ng_reference_gemm_functions, call))
+        return ng_gemm_functions_run(&ng_reference_gemm_functions, call);
     return ng_conversions_cover(&conversions, call)
                ? ng_conversions_run(&conversions, call)
                : ng_optim_functions_run(&ng_reference_optim_functions, call);
