@@ -251,7 +251,10 @@ narrowgauge_LDADD = $(suite_libs)
 # Opened by the program under mpirun; the program itself links no MPI.
 if HAVE_MPI
 pkglib_LTLIBRARIES += narrowgauge-mpi.la
-narrowgauge_mpi_la_SOURCES = %D%/cli/ranks_mpi.c
+narrowgauge_mpi_la_SOURCES = \
+	%D%/cli/ranks_mpi.c \
+	reference/train/comm_mpi.c \
+	reference/train/comm_mpi.h
 narrowgauge_mpi_la_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CFLAGS)
 narrowgauge_mpi_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -shared
 narrowgauge_mpi_la_LIBADD = $(MPI_LIBS)

@@ -8,6 +8,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,6 +76,13 @@ bool ng_checkpoint_step_of(int64_t *step, const char *name)
     }
     *step = value;
     return true;
+}
+
+void ng_checkpoint_step_names(char *final, char *partial, size_t size,
+                              int64_t step)
+{
+    snprintf(final, size, "%s%010" PRId64, STEP_PREFIX, step);
+    snprintf(partial, size, "%s%010" PRId64 ".partial", PARTIAL_PREFIX, step);
 }
 
 void ng_checkpoint_remove(const char *path)

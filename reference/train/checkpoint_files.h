@@ -7,6 +7,7 @@
 
 #include <jansson.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "formats/status.h"
@@ -27,6 +28,11 @@ bool ng_checkpoint_names(const json_t *files, const char *name);
 
 /* Whether a file's name is that of a checkpoint; its step, if so. */
 bool ng_checkpoint_step_of(int64_t *step, const char *name);
+
+/* The name of the checkpoint of a step, and of what is not one yet, or no more;
+ * size 64 is enough. */
+void ng_checkpoint_step_names(char *final, char *partial, size_t size,
+                              int64_t step);
 
 /* Remove a directory and the files in it (no deeper); nothing there is fine. */
 void ng_checkpoint_remove(const char *path);

@@ -45,7 +45,7 @@ static void forget(ng_checkpoint_writer *writer)
 ng_status ng_checkpoint_begin(ng_checkpoint_writer *writer, const char *root,
                               int64_t step, ng_error *error)
 {
-    char name[64];
+    char name[64], partial[64];
     ng_checkpoint_writer begun = {.step = step};
 
     *writer = begun;
@@ -53,11 +53,10 @@ ng_status ng_checkpoint_begin(ng_checkpoint_writer *writer, const char *root,
         return ng_file_fail(error, NG_BAD_VALUE, root, NULL, "step",
                             "%" PRId64 " is not in 0 .. %" PRId64, step,
                             MAX_STEP);
-    snprintf(name, sizeof name, "step-%010" PRId64, step);
+    ng_checkpoint_step_names(name, partial, sizeof name, step);
     begun.root = strdup(root);
     begun.final = ng_checkpoint_join(root, name, "");
-    snprintf(name, sizeof name, ".step-%010" PRId64 ".partial", step);
-    begun.partial = ng_checkpoint_join(root, name, "");
+    begun.partial = ng_checkpoint_join(root, partial, "");
     begun.files = json_array();
 
     ng_status status = NG_OK;

@@ -4,6 +4,7 @@
 libnarrowgauge_la_SOURCES += \
 	formats/files/checksum.c \
 	%D%/checkpoint_files.c \
+	%D%/checkpoint_keep.c \
 	%D%/checkpoint_read.c \
 	%D%/checkpoint_write.c \
 	%D%/data.c \
@@ -18,6 +19,32 @@ libnarrowgauge_la_SOURCES += \
 	%D%/comm.h \
 	%D%/data.h \
 	%D%/train_log.h
+
+# ---- training ----------------------------------------------------------------
+# In a library of its own: it needs libyaml, which libnarrowgauge does without.
+noinst_LIBRARIES += libtrain.a
+libtrain_a_SOURCES = \
+	formats/files/yaml_schema.c \
+	formats/files/yaml_schema.h \
+	%D%/schedule.c \
+	%D%/schedule.h \
+	%D%/tokens.c \
+	%D%/tokens.h \
+	%D%/train.c \
+	%D%/train.h \
+	%D%/train_batch.c \
+	%D%/train_config.c \
+	%D%/train_config.h \
+	%D%/train_evaluate.c \
+	%D%/train_identity.c \
+	%D%/train_parts.h \
+	%D%/train_ranks.c \
+	%D%/train_report.c \
+	%D%/train_resume.c \
+	%D%/train_sample.c \
+	%D%/train_save.c \
+	%D%/trigram.c \
+	%D%/trigram.h
 
 # ---- the optimizer study -----------------------------------------------------
 noinst_LIBRARIES += libstudy.a
@@ -57,9 +84,13 @@ EXTRA_DIST += \
 if HAVE_CHECK
 check_PROGRAMS += \
 	conformance/checks/test_checkpoint \
-	conformance/checks/test_train
+	conformance/checks/test_train \
+	conformance/checks/test_train_data \
+	conformance/checks/test_yaml_schema
 conformance_checks_test_checkpoint_LDADD = libstudy.a $(LDADD)
 conformance_checks_test_train_LDADD = libstudy.a $(LDADD)
+conformance_checks_test_train_data_LDADD = libtrain.a $(LDADD)
+conformance_checks_test_yaml_schema_LDADD = libtrain.a $(LDADD) $(YAML_LIBS)
 endif
 ng_train_scripts = conformance/checks/test_study.sh
 TESTS += $(ng_train_scripts)

@@ -89,15 +89,21 @@ ng_status ng_train_log_line(ng_train_log *log, const json_t *object,
     return status;
 }
 
+ng_status ng_train_log_sync(const ng_train_log *log, ng_error *error)
+{
+    /* A pipe or a terminal cannot be synced. */
+    if (fsync(log->descriptor) != 0 && errno != EINVAL && errno != EROFS)
+        return fail(error, log->path, "sync");
+    return NG_OK;
+}
+
 ng_status ng_train_log_close(ng_train_log *log, ng_error *error)
 {
     if (log == NULL || log->path == NULL)
         return NG_OK;
 
-    ng_status status = NG_OK;
+    ng_status status = ng_train_log_sync(log, error);
 
-    if (fsync(log->descriptor) != 0 && errno != EINVAL && errno != EROFS)
-        status = fail(error, log->path, "sync");
     if (close(log->descriptor) != 0 && status == NG_OK)
         status = fail(error, log->path, "close");
     *log = (ng_train_log){.descriptor = -1};

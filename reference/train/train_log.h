@@ -34,6 +34,10 @@ ng_status ng_train_log_open(ng_train_log *log, const char *path, int64_t size,
 ng_status ng_train_log_line(ng_train_log *log, const json_t *object,
                             ng_error *error);
 
+/* Make what was written last: before a checkpoint that keeps log->size.
+ * Returns NG_OK or NG_BAD_FILE. */
+ng_status ng_train_log_sync(const ng_train_log *log, ng_error *error);
+
 /* Sync and close. Null is allowed. */
 ng_status ng_train_log_close(ng_train_log *log, ng_error *error);
 

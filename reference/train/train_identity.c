@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/files/checksum.h"
+#include "formats/files/file_error.h"
+#include "reference/train/train_parts.h"
+
+/* Fields that change the meaning of a checkpoint, or the order of the samples.
+ * The others (lengths, learning rates) may change on the way: then the run is
+ * another one from there on, and that is its owner's business. */
+static bool matters(const char *name)
+{
+    static const char *const beginnings[] = {"model.",
+                                             "batch.",
+                                             "seed",
+                                             "data.validation_share",
+                                             "optimizer.kind",
+                                             "optimizer.states",
+                                             "optimizer.profile"};
+
+    for (size_t i = 0; i < sizeof beginnings / sizeof *beginnings; i++)
+        if (strncmp(name, beginnings[i], strlen(beginnings[i])) == 0)
+            return true;
+    return false;
+}
+
+static json_t *value_of(const ng_train_config *config,
+                        const ng_yaml_field *field)
+{
+    const void *at = (const char *)config + field->offset;
+
+    switch (field->kind) {
+    case NG_YAML_WHOLE:
+        return json_integer((json_int_t) * (const int64_t *)at);
+    case NG_YAML_NUMBER:
+        return json_real(*(const double *)at);
+    case NG_YAML_FLAG:
+        return json_boolean(*(const bool *)at);
+    case NG_YAML_CHOICE:
+        return json_string(field->choices[*(const int *)at]);
+    case NG_YAML_TEXT:
+        return json_string(at);
+    }
+    return NULL;
+}
+
+static json_t *checksum_of(const ng_tokens *tokens)
+{
+    char digits[NG_CHECKSUM_TEXT];
+
+    ng_checksum_text(digits, tokens->checksum);
+    return json_string(digits);
+}
+
+json_t *ng_train_identity(const ng_train *train)
+{
+    json_t *identity = json_object();
+    bool whole = identity != NULL;
+
+    for (int i = 0; i < ng_train_schema.n_fields; i++) {
+        const ng_yaml_field *field = &ng_train_schema.fields[i];
+
+        if (matters(field->name))
+            whole = json_object_set_new(identity, field->name,
+                                        value_of(train->config, field))
+                        == 0
+                    && whole;
+    }
+    whole = json_object_set_new(identity, "recipe",
+                                json_string(train->recipe->name))
+                == 0
+            && whole;
+    whole =
+        json_object_set_new(identity, "data.train", checksum_of(&train->text))
+            == 0
+        && whole;
+    if (train->other.n > 0)
+        whole = json_object_set_new(identity, "data.validation",
+                                    checksum_of(&train->other))
+                    == 0
+                && whole;
+    if (whole)
+        return identity;
+    json_decref(identity);
+    return NULL;
+}
+
+ng_status ng_train_check_identity(const ng_train *train, const json_t *other,
+                                  const char *path, ng_error *error)
+{
+    json_t *own = ng_train_identity(train);
+    ng_status status = NG_OK;
+    const char *name;
+    json_t *value;
+
+    if (own == NULL)
+        return ng_train_no_memory(error);
+    json_object_foreach(own, name, value)
+    {
+        const json_t *theirs = json_object_get(other, name);
+
+        if (status != NG_OK || json_equal(value, theirs))
+            continue;
+
+        char *here = json_dumps(value, JSON_ENCODE_ANY);
+        char *there =
+            theirs == NULL ? NULL : json_dumps(theirs, JSON_ENCODE_ANY);
+
+        status = ng_file_fail(error, NG_BAD_FILE, path, NULL, name,
+                              "the checkpoint has %.64s, this run %.64s",
+                              there == NULL ? "none" : there,
+                              here == NULL ? "?" : here);
+        free(here);
+        free(there);
+    }
+    if (status == NG_OK && json_object_size(own) != json_object_size(other))
+        status = ng_file_fail(error, NG_BAD_FILE, path, NULL, "identity",
+                              "has further fields");
+    json_decref(own);
+    return status;
+}
