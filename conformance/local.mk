@@ -245,6 +245,27 @@ prove_SOURCES = \
 prove_LDADD = $(suite_libs)
 endif
 
+# Hopper's tensor core against its model: `make probe-wgmma`, then run it where
+# there is such a GPU. One file besides CUDA's runtime; --json writes what
+# reports/gpu/probe-wgmma.json holds.
+if HAVE_NVCC
+EXTRA_PROGRAMS += probe-wgmma
+CLEANFILES += probe-wgmma cuda/moe/probe_wgmma.o cuda/moe/probe_wgmma.d
+probe_wgmma_SOURCES = \
+	cuda/moe/probe_wgmma.h \
+	cuda/ptx_wgmma_probe.cuh \
+	reference/moe/ref_hopper_fp8_dot.c \
+	%D%/cli/probe_wgmma.c
+probe_wgmma_CFLAGS = $(AM_CFLAGS)
+probe_wgmma_LDADD = cuda/moe/probe_wgmma.o
+probe_wgmma_LINK = $(NVCC) -cudart static -Xcompiler='-pipe $(OPENMP_CFLAGS)' -o $@
+-include cuda/moe/probe_wgmma.d
+else
+probe-wgmma:
+	@echo 'probe-wgmma: needs nvcc; configure says why there is none' >&2; exit 1
+endif
+EXTRA_DIST += cuda/moe/probe_wgmma.cu
+
 suite_libs = libsuite.a libnarrowgauge.la $(LIBXML2_LIBS) $(JANSSON_LIBS) $(MPFR_LIBS)
 narrowgauge_LDADD = $(suite_libs)
 

@@ -10,6 +10,7 @@ libsuite_a_SOURCES += \
 	%D%/verify_report.h
 
 EXTRA_DIST += \
+	%D%/gpu/probe-wgmma.json \
 	%D%/proofs.json \
 	%D%/optimizers-adamw.svg \
 	%D%/optimizers-lion.svg \

@@ -134,12 +134,36 @@ static int identity_claims(ng_claim *claim)
     return n;
 }
 
+/* All 2^16 products, as both rules add a single one. */
+static int product_claims(ng_claim *claim)
+{
+    for (int i = 0; i < NG_N_GEMMS; i++) {
+        ng_claim *c = &claim[i];
+        const char *rule = ng_rule_value_name(NG_RULE_GEMM, i);
+
+        *c = (ng_claim){.operation = "grouped_gemm_fprop",
+                        .stratum = "products", .inputs = 1 << 16};
+        c->set[0] = keep("gemm.accumulate=%s", rule);
+        c->set[1] = "d=fp32";
+        c->set[2] = "scales=fp32";
+        snprintf(c->slug, sizeof c->slug, "products.%s", rule);
+        snprintf(c->text, sizeof c->text,
+                 "E4M3 code times E4M3 code in a GEMM, gemm.accumulate %s: "
+                 "reference equals oracle over all 2^16 pairs", rule);
+        snprintf(c->command, sizeof c->command,
+                 "narrowgauge verify --op grouped_gemm_fprop --stratum products"
+                 " --set %s --set d=fp32 --set scales=fp32", c->set[0]);
+    }
+    return NG_N_GEMMS;
+}
+
 int ng_claims(ng_claim claim[NG_MAX_CLAIMS])
 {
     int n = encode_claims(claim);
 
     n += quantize_claims(claim + n);
     n += window_claims(claim + n);
+    n += product_claims(claim + n);
     n += identity_claims(claim + n);
     n += ng_optim_claims(claim + n);
     return n;
