@@ -19,11 +19,11 @@ extern "C" {
 
 typedef struct ng_cuda_device {
     char name[256];
-    int major, minor;           /* compute capability */
+    int major, minor; /* compute capability */
     int n_multiprocessors;
-    int64_t l2_bytes, memory_bytes, shared_bytes;   /* the last a block's */
-    int clock_khz, memory_clock_khz;    /* the largest; 0: not known */
-    int driver, runtime;        /* 1000 * major + 10 * minor */
+    int64_t l2_bytes, memory_bytes, shared_bytes; /* the last a block's */
+    int clock_khz, memory_clock_khz; /* the largest; 0: not known */
+    int driver, runtime;             /* 1000 * major + 10 * minor */
 } ng_cuda_device;
 
 /* Describe the current device. Returns NG_NO_DEVICE where there is no GPU, no

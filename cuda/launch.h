@@ -29,19 +29,19 @@ extern "C" {
 
 /* Zero-initialize, then name what differs. */
 typedef struct ng_cuda_launch {
-    void *stream;               /* a cudaStream_t; null: the default stream */
-    void *workspace;            /* device memory, on a 256-byte boundary, as
-                                   large as the operation's query says */
+    void *stream;    /* a cudaStream_t; null: the default stream */
+    void *workspace; /* device memory, on a 256-byte boundary, as
+                        large as the operation's query says */
     int64_t workspace_bytes;
-    ng_events *events;          /* device memory, 8-byte aligned; counts are
-                                   added. May be null. Counting them all takes
-                                   the general path, which is slow. */
-    bool inexact_only;          /* count INEXACT alone: fast where the
-                                   operation's header says so */
-    int32_t *refusal;           /* device memory, may be null: an operation that
-                                   refuses values it meets (its header says so)
-                                   stores the ng_status here and leaves the
-                                   outputs untouched. Set it to 0 before. */
+    ng_events *events; /* device memory, 8-byte aligned; counts are
+                          added. May be null. Counting them all takes
+                          the general path, which is slow. */
+    bool inexact_only; /* count INEXACT alone: fast where the
+                          operation's header says so */
+    int32_t *refusal;  /* device memory, may be null: an operation that
+                          refuses values it meets (its header says so)
+                          stores the ng_status here and leaves the
+                          outputs untouched. Set it to 0 before. */
 } ng_cuda_launch;
 
 #ifdef __cplusplus

@@ -4,25 +4,76 @@
 # nvcc, no libtool. To add an operation, add its .cu and its headers here.
 ng_cuda_headers = \
 	%D%/bits.cuh \
+	%D%/check_views.h \
 	%D%/count_events.cuh \
+	%D%/counts.cuh \
 	%D%/device.h \
+	%D%/divider.cuh \
+	%D%/find_row_block.cuh \
+	%D%/general.cuh \
 	%D%/grid.cuh \
 	%D%/host_device.cuh \
 	%D%/launch.h \
+	%D%/options.cuh \
 	%D%/ptx_cvt.cuh \
+	%D%/ptx_half2.cuh \
+	%D%/team.cuh \
 	%D%/try.cuh \
+	%D%/vector.cuh \
+	%D%/convert/align_block.cuh \
+	%D%/convert/align_table.cuh \
+	%D%/convert/convert_fp8_to_mxfp4.h \
+	%D%/convert/convert_mxfp4_to_fp8.h \
+	%D%/convert/convert_scale.cuh \
+	%D%/convert/convert_scales.h \
 	%D%/convert/decode_code.cuh \
+	%D%/convert/dequantize_element.cuh \
+	%D%/convert/dequantize_fp8.h \
+	%D%/convert/dequantize_mxfp4.h \
 	%D%/convert/elements.h \
+	%D%/convert/elements_of.cuh \
 	%D%/convert/encode_element.cuh \
+	%D%/convert/encode_fp8_run.cuh \
 	%D%/convert/encode_nearest.cuh \
 	%D%/convert/format_facts.cuh \
+	%D%/convert/fp8_blocks.cuh \
+	%D%/convert/fp8_code.cuh \
+	%D%/convert/fp8_quotient.cuh \
+	%D%/convert/fp8_scale.cuh \
+	%D%/convert/fp8_to_mxfp4_block.cuh \
+	%D%/convert/load_numbers.cuh \
+	%D%/convert/mxfp4_block.cuh \
+	%D%/convert/mxfp4_scale.cuh \
+	%D%/convert/mxfp4_threshold.cuh \
+	%D%/convert/pack_e2m1.h \
 	%D%/convert/philox_word.cuh \
+	%D%/convert/quantize_fp8.h \
+	%D%/convert/quantize_fp8_block.cuh \
+	%D%/convert/quantize_fp8_fast.cuh \
+	%D%/convert/quantize_mxfp4.h \
+	%D%/convert/quantize_mxfp4_block.cuh \
 	%D%/convert/real.cuh \
-	%D%/convert/round_code.cuh
+	%D%/convert/round_code.cuh \
+	%D%/convert/row_block.cuh \
+	%D%/convert/scale_plane.cuh \
+	%D%/convert/transpose_bytes.cuh \
+	%D%/convert/transpose_fp8_tile.h
 
 ng_cuda_sources = \
+	%D%/check_views.cu \
 	%D%/device.cu \
-	%D%/convert/elements.cu
+	%D%/convert/convert_fp8_to_mxfp4.cu \
+	%D%/convert/convert_mxfp4_to_fp8.cu \
+	%D%/convert/convert_scales.cu \
+	%D%/convert/dequantize_fp8.cu \
+	%D%/convert/dequantize_mxfp4.cu \
+	%D%/convert/elements.cu \
+	%D%/convert/pack_e2m1.cu \
+	%D%/convert/quantize_fp8.cu \
+	%D%/convert/quantize_fp8_row.cu \
+	%D%/convert/quantize_fp8_tile.cu \
+	%D%/convert/quantize_mxfp4.cu \
+	%D%/convert/transpose_fp8_tile.cu
 
 EXTRA_DIST += $(ng_cuda_headers) $(ng_cuda_sources) %D%/exports.map
 

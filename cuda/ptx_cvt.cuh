@@ -62,4 +62,19 @@ NG_HOST_DEVICE uint32_t ng_cuda_cvt_fp16x2_of_e4m3x2(uint32_t pair)
 #endif
 }
 
+#ifdef __CUDACC__
+/* Two FP16 numbers as FP32, exactly: device only. */
+__device__ __forceinline__ float2 ng_cuda_float2_of_fp16x2(uint32_t pair)
+{
+    float2 x;
+    asm("{.reg .b16 low, high;\n\t"
+        "mov.b32 {low, high}, %2;\n\t"
+        "cvt.f32.f16 %0, low;\n\t"
+        "cvt.f32.f16 %1, high;}"
+        : "=f"(x.x), "=f"(x.y)
+        : "r"(pair));
+    return x;
+}
+#endif
+
 #endif

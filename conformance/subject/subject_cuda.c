@@ -31,6 +31,16 @@
 
 /* The functions of conversions.h know no launch: it is the thread's own. */
 static _Thread_local const ng_cuda_launch *launch_now;
+static _Thread_local const ng_call *host_call;
+
+/* A launcher's caller answers for its offsets, which lie on the device. Those of
+ * host_call lie on the host: look, as such a caller would. */
+static ng_status check_offsets(int64_t rows)
+{
+    ng_groups groups;
+
+    return ng_groups_check(ng_call_groups(&groups, host_call), rows);
+}
 
 #define THUNK(entry, y_view, x_view)                                 \
     static ng_status (*cuda_##entry)(const y_view *, const x_view *, \
@@ -39,7 +49,10 @@ static _Thread_local const ng_cuda_launch *launch_now;
     static ng_status entry(const y_view *y, const x_view *x,         \
                            const ng_options *options)                \
     {                                                                \
-        return cuda_##entry(y, x, options, launch_now);              \
+        const ng_status status = check_offsets(x->rows);                       \
+                                                                               \
+        return status != NG_OK ? status                                        \
+                               : cuda_##entry(y, x, options, launch_now);      \
     }
 CONVERSIONS(THUNK)
 
@@ -197,6 +210,7 @@ static ng_status run(const ng_call *call)
 
     if (!covers(call))
         return NG_NOT_COVERED;
+    host_call = call;
     r = find(call->operation);
     return r != NULL ? ng_cuda_call(cuda, call, run_row, r)
                      : ng_cuda_call(cuda, call, run_conversion, NULL);

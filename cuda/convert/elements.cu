@@ -26,8 +26,7 @@ static __global__ void encode(CODE *y, const float *x, const uint32_t *random,
             format, x[i], rules, random != nullptr ? random[i] : 0, bits);
         ng_cuda_count(counts, bits);
     }
-    if (events != nullptr)
-        ng_cuda_add_counts(events, counts, inexact_only);
+    ng_cuda_add_counts(events, counts, inexact_only);
 }
 
 template <class CODE>

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Arithmetic on pairs of 16-bit numbers and pairs of 16-bit integers in a word
+ * (PTX ISA 9.7.4 and 9.7.5, half-precision; 9.7.1, integer SIMD): device only.
+ */
+#ifndef NG_CUDA_PTX_HALF2_CUH
+#define NG_CUDA_PTX_HALF2_CUH
+
+#include <cstdint>
+
+/* sign(a) * min(|a|, |b|) of both halves, FP16, b >= 0. */
+__device__ __forceinline__ uint32_t ng_cuda_limit_fp16x2(uint32_t a, uint32_t b)
+{
+    uint32_t c;
+    asm("min.xorsign.abs.f16x2 %0, %1, %2;" : "=r"(c) : "r"(a), "r"(b));
+    return c;
+}
+
+/* a * b of both halves, BF16, rounded to nearest-even, subnormals kept. */
+__device__ __forceinline__ uint32_t ng_cuda_mul_bf16x2(uint32_t a, uint32_t b)
+{
+    uint32_t c;
+    asm("mul.rn.bf16x2 %0, %1, %2;" : "=r"(c) : "r"(a), "r"(b));
+    return c;
+}
+
+/* a * b of both halves, FP16, rounded to nearest-even, subnormals kept. */
+__device__ __forceinline__ uint32_t ng_cuda_mul_fp16x2(uint32_t a, uint32_t b)
+{
+    uint32_t c;
+    asm("mul.rn.f16x2 %0, %1, %2;" : "=r"(c) : "r"(a), "r"(b));
+    return c;
+}
+
+/* The largest of three unsigned 16-bit integers, in both halves. */
+__device__ __forceinline__ uint32_t ng_cuda_max3_u16x2(uint32_t a, uint32_t b,
+                                                       uint32_t c)
+{
+    return __vimax3_u16x2(a, b, c);
+}
+
+/* Four bytes out of eight (low word first), by the low three bits of each
+ * nibble of `which`; a nibble's high bit must be 0. */
+__device__ __forceinline__ uint32_t ng_cuda_select_bytes(uint32_t low,
+                                                         uint32_t high,
+                                                         uint32_t which)
+{
+    return __byte_perm(low, high, which);
+}
+
+#endif
