@@ -304,7 +304,12 @@ check_PROGRAMS += \
 	%D%/checks/test_profile \
 	%D%/checks/test_refusals \
 	%D%/checks/test_refusals_options \
+	%D%/checks/test_refusals_optim \
 	%D%/checks/test_optimizer \
+	%D%/checks/test_optimizer_file \
+	%D%/checks/test_optimizer_no_memory \
+	%D%/checks/test_optimizer_refusals \
+	%D%/checks/test_optimizer_release \
 	%D%/checks/test_safetensors \
 	%D%/checks/test_safetensors_bad \
 	%D%/checks/test_safetensors_write \
@@ -338,6 +343,9 @@ TESTS += $(ng_test_scripts)
 EXTRA_DIST += \
 	%D%/faults/mutations.txt \
 	%D%/checks/broken_calls.h \
+	%D%/checks/checkpoint_fixture.h \
+	%D%/checks/failing_calls.h \
+	%D%/checks/failing_memory.h \
 	%D%/checks/golden_npy.h \
 	%D%/checks/golden_safetensors.h \
 	%D%/checks/optimizer_fixture.h \

@@ -12,44 +12,14 @@
 #include <jansson.h>
 
 #include "conformance/checks/dense_views.h"
+#include "conformance/checks/failing_memory.h"
 #include "formats/files/input_file.h"
 #include "formats/files/npy.h"
 #include "formats/files/safetensors.h"
 #include "reference/convert/ref_dequantize_fp8.h"
 #include "reference/convert/ref_quantize_fp8.h"
 
-#if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__)
-extern void *__libc_malloc(size_t);
-extern void *__libc_calloc(size_t, size_t);
-extern void *__libc_realloc(void *, size_t);
-
-static int left = -1;           /* allocations before the one that fails */
-static bool failed;
-
-static bool fails(void)
-{
-    if (left < 0 || left-- > 0)
-        return false;
-    errno = ENOMEM;
-    return failed = true;
-}
-
-/* In the C library's place, for this program. */
-void *malloc(size_t size)
-{
-    return fails() ? NULL : __libc_malloc(size);
-}
-
-void *calloc(size_t n, size_t size)
-{
-    return fails() ? NULL : __libc_calloc(n, size);
-}
-
-void *realloc(void *old, size_t size)
-{
-    return fails() ? NULL : __libc_realloc(old, size);
-}
-
+#ifdef FAILING_MEMORY
 /* One of four calls on the files "a.npy" and "b.safetensors" here. */
 static ng_status perform(int which, ng_tensor_file *file, const char *path,
                          ng_error *error)
@@ -81,14 +51,14 @@ START_TEST(every_allocation)
         ck_assert_int_eq(perform(_i + 2, &good, path, &error), NG_OK);
     for (;; n++) {
         error.text[0] = '\0';
-        failed = false;
-        left = n;
+        memory_failed = false;
+        memory_left = n;
         const ng_status status =
             perform(_i, reads ? &file : &good, path, &error);
-        left = -1;
-        if (!failed || status == NG_OK)         /* stdio can do without */
+        memory_left = -1;
+        if (!memory_failed || status == NG_OK)         /* stdio can do without */
             ck_assert_int_eq(status, NG_OK);
-        if (!failed)
+        if (!memory_failed)
             break;
         if (status == NG_OK) {
             if (reads)
@@ -118,10 +88,10 @@ START_TEST(adding)
     int n = 0;
 
     for (;; n++) {
-        left = n;
+        memory_left = n;
         const ng_status status = ng_tensor_file_add_tensor(
             &data, &file, "t", NG_FP32, 1, shape);
-        left = -1;
+        memory_left = -1;
         if (status == NG_OK)
             break;
         ck_assert_int_eq(status, NG_NO_MEMORY);
@@ -129,9 +99,9 @@ START_TEST(adding)
     }
     ck_assert_int_eq(n, 2);
     for (n = 0;; n++) {
-        left = n;
+        memory_left = n;
         const ng_status status = ng_tensor_file_add_metadata(&file, "k", "v");
-        left = -1;
+        memory_left = -1;
         if (status == NG_OK)
             break;
         ck_assert_int_eq(status, NG_NO_MEMORY);
@@ -152,14 +122,14 @@ START_TEST(blocks)
     const ng_fp8 tile = dense_fp8(&code, &scale, NG_FP32, NG_FP8_TILE, 1, 1);
 
     for (int n = 0; n < 2; n++) {
-        left = n == 0 ? 0 : -1;
+        memory_left = n == 0 ? 0 : -1;
         const ng_status status = ng_ref_quantize_fp8(&tile, &from, NULL);
         ck_assert_int_eq(status, n == 0 ? NG_NO_MEMORY : NG_OK);
         ck_assert_uint_eq(code, n == 0 ? 0xA5 : 0x7E);
         ck_assert(scale == (n == 0 ? 7.0f : 1.0f));
     }
     for (int n = 0; n < 2; n++) {
-        left = n == 0 ? 0 : -1;
+        memory_left = n == 0 ? 0 : -1;
         const ng_status status = ng_ref_dequantize_fp8(&to, &tile, NULL);
         ck_assert_int_eq(status, n == 0 ? NG_NO_MEMORY : NG_OK);
         ck_assert(y == (n == 0 ? -1.0f : 448.0f));
@@ -195,7 +165,7 @@ int main(void)
     TCase *tcase = tcase_create("no_memory");
 
     tcase_add_checked_fixture(tcase, scratch_make, scratch_remove);
-#if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__)
+#ifdef FAILING_MEMORY
     tcase_add_loop_test(tcase, every_allocation, 0, 4);
     tcase_add_test(tcase, adding);
     tcase_add_test(tcase, blocks);

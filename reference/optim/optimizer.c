@@ -72,6 +72,13 @@ void ng_optimizer_free(ng_optimizer *optimizer)
     free(optimizer);
 }
 
+static ng_status bad_setting(const char *field, ng_status status,
+                             ng_error *error)
+{
+    return ng_fail(error, status, "group: %s: %s", field,
+                   ng_status_text(status));
+}
+
 /* The settings, judged by the checks of the views that they will make. */
 static ng_status check_settings(const ng_optimizer *optimizer,
                                 const ng_group_settings *settings,
@@ -84,20 +91,23 @@ static ng_status check_settings(const ng_optimizer *optimizer,
     const ng_state v = {.kind = NG_VARIANCE, .coding = settings->variance};
     const ng_gradient g = {.dtype = settings->gradients};
     ng_step_constants constants;
+    ng_error cause = {{0}};
     ng_status status;
 
     if ((status = ng_ref_check_weights(&weights, 0)) != NG_OK)
-        return ng_fail(error, status, "group: weights: %s",
-                       ng_status_text(status));
-    if ((status = ng_ref_check_state(&m, 0)) != NG_OK
-        || (status = ng_ref_check_state(&v, 0)) != NG_OK)
-        return ng_fail(error, status, "group: states: %s",
-                       ng_status_text(status));
+        return bad_setting(status == NG_BAD_LAYOUT ? "correction_bits"
+                                                   : "weights",
+                           status, error);
+    if ((status = ng_ref_check_state(&m, 0)) != NG_OK)
+        return bad_setting("momentum", status, error);
+    if ((status = ng_ref_check_state(&v, 0)) != NG_OK)
+        return bad_setting("variance", status, error);
     if ((status = ng_ref_check_gradient(&g, 0)) != NG_OK)
-        return ng_fail(error, status, "group: gradients: %s",
-                       ng_status_text(status));
-    return ng_ref_step_constants(&constants, optimizer->kind, &settings->hyper,
-                                 1, &options, error);
+        return bad_setting("gradients", status, error);
+    status = ng_ref_step_constants(&constants, optimizer->kind,
+                                   &settings->hyper, 1, &options, &cause);
+    return status == NG_OK ? NG_OK
+                           : ng_fail(error, status, "group: %s", cause.text);
 }
 
 ng_status ng_optimizer_add_group(int64_t *group, ng_optimizer *optimizer,

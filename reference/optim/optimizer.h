@@ -16,11 +16,12 @@
  *         ng_optimizer_begin_release(o, &error);
  *         for each p, as its gradient exists: fill it, then
  *             ng_optimizer_release(&stepped, o, p, NULL, &error);
- *         ng_optimizer_end_release(&stepped, o, &error);
+ *         ng_optimizer_end_release(&report, o, false, &error);
  *
  * Groups and parameters are numbered from 0 as they are added. A number that
- * does not exist is NG_BAD_SHAPE; a null pointer NG_BAD_POINTER. Every error
- * (may be null) gets one line; after an error nothing has changed.
+ * does not exist is NG_BAD_SHAPE; a null pointer NG_BAD_POINTER (those that
+ * return no status take none). Every error (may be null) gets one line; after
+ * an error nothing has changed.
  * Steps: each group counts its own from 1, groups without parameters included,
  * so that every rank of a sharded run saves the same number (cases.md L-27).
  */
@@ -83,7 +84,8 @@ void ng_optimizer_free(ng_optimizer *optimizer);
 
 /* Add a group. *group is its number.
  * Returns NG_OK, NG_BAD_POINTER, NG_BAD_DTYPE, NG_BAD_LAYOUT (bits or codings),
- * NG_BAD_VALUE (hyper, as ng_ref_step_constants has it) or NG_NO_MEMORY. */
+ * NG_BAD_VALUE (hyper, as ng_ref_step_constants has it; a release is under way)
+ * or NG_NO_MEMORY. */
 ng_status ng_optimizer_add_group(int64_t *group, ng_optimizer *optimizer,
                                  const ng_group_settings *settings,
                                  ng_error *error);
@@ -93,8 +95,8 @@ ng_status ng_optimizer_add_group(int64_t *group, ng_optimizer *optimizer,
  *   name   names its tensors in files: as ng_tensor_name_fault has it, at most
  *          NG_OPTIMIZER_MAX_NAME bytes, without "::", no other parameter's
  *   shape  rank sizes; empty tensors are legal
- * Returns NG_OK, NG_BAD_POINTER, NG_BAD_SHAPE, NG_BAD_VALUE (the name; a step
- * between begin_release and end_release) or NG_NO_MEMORY. */
+ * Returns NG_OK, NG_BAD_POINTER, NG_BAD_SHAPE, NG_BAD_VALUE (the name; a
+ * release is under way) or NG_NO_MEMORY. */
 enum { NG_OPTIMIZER_MAX_NAME = NG_MAX_NAME - 1 - 17 };    /* longest suffix */
 ng_status ng_optimizer_add_parameter(int64_t *parameter,
                                      ng_optimizer *optimizer, int64_t group,
@@ -114,10 +116,12 @@ const ng_parameter *ng_optimizer_parameter(const ng_optimizer *optimizer,
                                            int64_t parameter);
 
 /* Steps that a group has taken (0 if there is no such group); steps that were
- * skipped; what happened to weights and groups of states in all steps since the
- * optimizer was created (not saved). */
+ * skipped whole, and of those taken the partial ones (see ng_optimizer_release);
+ * what happened to weights and groups of states in all steps and imports since
+ * the optimizer was created (not saved). */
 uint64_t ng_optimizer_steps(const ng_optimizer *optimizer, int64_t group);
 uint64_t ng_optimizer_skipped(const ng_optimizer *optimizer);
+uint64_t ng_optimizer_partial(const ng_optimizer *optimizer);
 ng_optim_counts ng_optimizer_counts(const ng_optimizer *optimizer);
 
 /* The parameter's gradient [n] of its group's type, made of zeros if there is
@@ -139,22 +143,51 @@ ng_status ng_optimizer_drop_gradient(ng_optimizer *optimizer,
 ng_status ng_optimizer_step(bool *stepped, ng_optimizer *optimizer,
                             const float *scale, ng_error *error);
 
+/* Whether every gradient that is there, times *scale, is finite: what a loop
+ * asks on each rank of a sharded run, so that all step or all skip.
+ * Returns NG_OK or NG_BAD_POINTER. */
+ng_status ng_optimizer_is_finite(bool *finite, const ng_optimizer *optimizer,
+                                 const float *scale, ng_error *error);
+
+/* Skip a step that the loop knows to be spoilt (its loss, or a gradient of
+ * another rank, is not finite): counted, and nothing else changes. With
+ * gradient release it is the only whole skip; see below.
+ * Returns NG_OK, NG_BAD_POINTER, or NG_BAD_VALUE (a release is under way). */
+ng_status ng_optimizer_skip(ng_optimizer *optimizer, ng_error *error);
+
+/* What a release came to. Parameters without elements are not counted. */
+typedef struct ng_release_report {
+    int64_t stepped;    /* parameters that took their step */
+    int64_t skipped;    /* whose gradient was not finite: as they were */
+    int64_t parameter;  /* the first of those, or -1 */
+    bool advanced;      /* whether the step of every group went up */
+    bool partial;       /* some parameters stepped and some did not */
+} ng_release_report;
+
 /* Gradient release: step one parameter and free its gradient at once, so that
  * gradients never all live together. Each parameter at most once between begin
  * and end. The hyper-parameters are those at begin.
- * What has been released cannot be taken back: a parameter whose gradient is
- * not finite stays alone as it is (*stepped false; its gradient is freed too),
- * while the others step. end_release advances the step of every group, unless
- * gradients came and none was finite: then, as in ng_optimizer_step, nothing
- * has changed (*stepped false) and the skipped step is counted. A release that
- * lost some parameters counts as one skipped step as well.
+ *   A skipped step changes nothing (semantics.md 9), but a parameter that has
+ * been released cannot be taken back when a later gradient turns out not to be
+ * finite. So a loop that can know beforehand calls ng_optimizer_skip instead of
+ * begin. For one that cannot: a parameter whose gradient is not finite keeps
+ * its weights and states bit for bit (*stepped false; the gradient is freed
+ * too), the others step. If none stepped the whole step is skipped: no step
+ * number moves, and ng_optimizer_skipped counts it. If some did it is a partial
+ * step, which ng_optimizer_step never makes: every group's step advances,
+ * end_release says so in its report, and ng_optimizer_partial counts it.
+ *   elsewhere  whether a parameter stepped in this release on another rank of a
+ *              sharded run (false where there is none): then the step numbers
+ *              advance here too, as they do there
+ *   report     out, may be null
  * Returns as ng_optimizer_step; release NG_BAD_VALUE without begin, without a
- * gradient, or for a second time. */
+ * gradient, or for a second time; end_release NG_BAD_VALUE without begin. */
 ng_status ng_optimizer_begin_release(ng_optimizer *optimizer, ng_error *error);
 ng_status ng_optimizer_release(bool *stepped, ng_optimizer *optimizer,
                                int64_t parameter, const float *scale,
                                ng_error *error);
-ng_status ng_optimizer_end_release(bool *stepped, ng_optimizer *optimizer,
+ng_status ng_optimizer_end_release(ng_release_report *report,
+                                   ng_optimizer *optimizer, bool elsewhere,
                                    ng_error *error);
 
 /* FP32 weights out and in, [n]. Importing leaves states and steps alone. */
@@ -173,9 +206,9 @@ int64_t ng_optimizer_allocated(const ng_optimizer *optimizer);
 int64_t ng_optimizer_peak(const ng_optimizer *optimizer);
 
 /* Whether the learning rate can move the weights as they are stored. The
- * nominal update of a weight is delta = RN32(lr * k), k = 0.1 for Adam and
- * AdamW (their |m|/sqrt(v) is seldom more than a few tenths), 1 for the others,
- * as FlashOptim has it. A weight is stuck if storing theta - delta and storing
+ * nominal update of a weight is delta = RN32(lr * k), lr * k in FP64, k = 0.1
+ * for Adam and AdamW (their |m|/sqrt(v) is seldom more than a few tenths), 1 for
+ * the others, as FlashOptim has it. A weight is stuck if storing theta - delta and storing
  * theta + delta both give what is stored: by trial, in whatever format it is
  * kept in.
  *   Derivation. Let h be the spacing of stored values next to theta (of F_n,
@@ -206,7 +239,8 @@ ng_status ng_optimizer_check_lr(ng_lr_report *report,
  *   NAME::momentum_scales    [ceil(n/32)] UE6M10 (U16 and a dtype. pair) or F16
  *   NAME::variance           F32 or U8, and NAME::variance_scales likewise
  * and the metadata
- *   optimizer.version 1, optimizer.kind, optimizer.groups, optimizer.skipped
+ *   optimizer.version 1, optimizer.kind, optimizer.groups, optimizer.skipped,
+ *   optimizer.partial
  *   weight.split, state.compand, optim.step      the rules, by name
  *   group.N.steps, group.N.momentum_coding, group.N.variance_coding
  *   group.N.lr, lr0, beta1, beta2, momentum, dampening, eps, weight_decay (C

@@ -67,6 +67,7 @@ static ng_optimizer_array array(const char *suffix, ng_dtype dtype, void *data,
 
     snprintf(a.name, sizeof a.name, "%s%s", p->name, suffix);
     memcpy(a.shape, p->shape, sizeof a.shape);
+    a.bytes = p->n * (int64_t)ng_dtype_size(dtype);
     return a;
 }
 
@@ -80,6 +81,7 @@ static ng_optimizer_array scales(const char *suffix, uint16_t *data,
 
     a.rank = 1;
     a.shape[0] = ng_ceil_div(p->n, NG_STATE_GROUP);
+    a.bytes = a.shape[0] * (int64_t)sizeof *data;
     return a;
 }
 

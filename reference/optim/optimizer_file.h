@@ -23,6 +23,7 @@ typedef struct ng_optimizer_array {
     ng_dtype dtype;
     int rank;
     int64_t shape[NG_MAX_RANK];
+    int64_t bytes;
     void *data;                     /* the optimizer's own */
 } ng_optimizer_array;
 

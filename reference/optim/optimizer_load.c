@@ -41,6 +41,8 @@ static ng_status get_tensor(void **data, const ng_optimizer_loading *in,
                          "axis %d is %" PRId64 ", where this optimizer has "
                          "%" PRId64,
                          axis, tensor->shape[axis], array->shape[axis]);
+    if (tensor->data == NULL && array->bytes > 0)
+        return FAULT(in, array->name, "data", "is null");
     *data = tensor->data;
     return NG_OK;
 }
@@ -62,6 +64,13 @@ static ng_status get_parameter(const ng_optimizer_loading *in,
         return FAULT(in, NULL, key,
                      "%" PRIu64 ", where this optimizer has %" PRId64, group,
                      p->group);
+    if (in->groups[group].constants.mu != 0.0f && !p->has_momentum) {
+        ng_optimizer_group_key(key, sizeof key, p->group, "momentum");
+        return FAULT(in, NULL, key,
+                     "is not 0, where this optimizer's \"%s\" has no state "
+                     "for it",
+                     p->name);
+    }
     for (int i = 0; i < n && status == NG_OK; i++)
         status = get_tensor(&data[i], in, &arrays[i]);
     *n_tensors += n;
@@ -116,16 +125,15 @@ static void take_all(const ng_optimizer_loading *in)
         for (int a = 0; a < n; a++) {
             const ng_tensor *tensor =
                 ng_tensor_file_find(in->file, arrays[a].name);
-            int64_t units = 0, bytes = 0;
 
-            ng_tensor_extent(&units, &bytes, tensor);
-            if (bytes > 0)
-                memcpy(arrays[a].data, tensor->data, (size_t)bytes);
+            if (arrays[a].bytes > 0)
+                memcpy(arrays[a].data, tensor->data, (size_t)arrays[a].bytes);
         }
     }
     for (int64_t i = 0; i < optimizer->n_groups; i++)
         optimizer->groups[i] = in->groups[i];
     optimizer->skipped = in->skipped;
+    optimizer->partial = in->partial;
 }
 
 ng_status ng_optimizer_from_tensors(ng_optimizer *optimizer,

@@ -15,7 +15,7 @@ typedef struct ng_optimizer_loading {
     const char *path;
     ng_error *error;
     ng_group *groups;           /* what the groups become */
-    uint64_t skipped;
+    uint64_t skipped, partial;
 } ng_optimizer_loading;
 
 /* A pair that must be a count. */
@@ -23,8 +23,8 @@ ng_status ng_optimizer_read_count(uint64_t *value,
                                   const ng_optimizer_loading *in,
                                   const char *name);
 
-/* Check kind, rules and number of groups; read skipped steps and, into groups,
- * steps and hyper-parameters. */
+/* Check kind, rules and number of groups; read skipped and partial steps and,
+ * into groups, steps, hyper-parameters and the constants of the next step. */
 ng_status ng_optimizer_read_metadata(ng_optimizer_loading *in);
 
 #endif

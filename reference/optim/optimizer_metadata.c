@@ -132,8 +132,13 @@ static ng_status get_group(const ng_optimizer_loading *in, int64_t number)
                               &options, &cause)
         == NG_OK)
         return NG_OK;
-    ng_optimizer_group_key(key, sizeof key, number, "hyper");
-    return FAULT(in, NULL, key, "%s", cause.text);
+
+    /* The cause is "FIELD: what is wrong". */
+    const size_t length = strcspn(cause.text, ":");
+
+    cause.text[length] = '\0';
+    ng_optimizer_group_key(key, sizeof key, number, cause.text);
+    return FAULT(in, NULL, key, "%s", cause.text + length + 2);
 }
 
 ng_status ng_optimizer_read_metadata(ng_optimizer_loading *in)
@@ -155,6 +160,8 @@ ng_status ng_optimizer_read_metadata(ng_optimizer_loading *in)
                        shared[i], ng_rules_get(&optimizer->rules, shared[i])));
     if (status == NG_OK)
         status = ng_optimizer_read_count(&in->skipped, in, "optimizer.skipped");
+    if (status == NG_OK)
+        status = ng_optimizer_read_count(&in->partial, in, "optimizer.partial");
     if (status == NG_OK)
         status = ng_optimizer_read_count(&n_groups, in, "optimizer.groups");
     if (status != NG_OK)

@@ -22,8 +22,8 @@ struct ng_optimizer {
     bool *released;                 /* [n_parameters], by the release */
     int64_t n_parameters;
     bool releasing;
-    int64_t n_stepped, n_lost;      /* parameters of the release under way */
-    uint64_t skipped;
+    ng_release_report release;      /* of the release under way, so far */
+    uint64_t skipped, partial;
     ng_optim_counts counts;
     int64_t allocated, peak;        /* bytes of arrays */
 };

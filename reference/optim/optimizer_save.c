@@ -9,6 +9,7 @@
 #include "formats/files/safetensors.h"
 #include "reference/optim/optimizer_file.h"
 #include "reference/optim/optimizer_parts.h"
+#include "reference/optim/ref_step_constants.h"
 
 static ng_status add_pair(ng_tensor_file *file, const char *name,
                           const char *value)
@@ -25,17 +26,13 @@ static ng_status add_count(ng_tensor_file *file, const char *name,
     return add_pair(file, name, text);
 }
 
-/* A whole significand and an exponent: exact, and without a decimal point,
- * which a locale could change. */
+/* A finite number as a whole significand and an exponent: exact, and without a
+ * decimal point, which a locale could change. */
 static ng_status add_number(ng_tensor_file *file, const char *name,
                             double value)
 {
     char text[64];
     int exponent;
-
-    if (value - value != 0.0)
-        return NG_BAD_VALUE;
-
     const double fraction = frexp(fabs(value), &exponent);
 
     snprintf(text, sizeof text, "%s0x%" PRIx64 "p%d", signbit(value) ? "-" : "",
@@ -101,20 +98,13 @@ static ng_status add_parameter(ng_tensor_file *file,
     for (int i = 0; i < n; i++) {
         const ng_optimizer_array *a = &arrays[i];
         void *data;
-        int64_t units, bytes;
 
         if ((status = ng_tensor_file_add_tensor(&data, file, a->name, a->dtype,
                                                 a->rank, a->shape))
             != NG_OK)
             return status;
-
-        const ng_tensor tensor =
-            ng_tensor_dense(a->name, a->dtype, a->rank, a->shape, NULL);
-
-        if ((status = ng_tensor_extent(&units, &bytes, &tensor)) != NG_OK)
-            return status;
-        if (bytes > 0)
-            memcpy(data, a->data, (size_t)bytes);
+        if (a->bytes > 0)
+            memcpy(data, a->data, (size_t)a->bytes);
     }
     return NG_OK;
 }
@@ -133,6 +123,8 @@ static ng_status add_all(ng_tensor_file *file, const ng_optimizer *optimizer)
                != NG_OK
         || (status = add_count(file, "optimizer.skipped", optimizer->skipped))
                != NG_OK
+        || (status = add_count(file, "optimizer.partial", optimizer->partial))
+               != NG_OK
         || (status = add_rule(file, rules, NG_RULE_SPLIT)) != NG_OK
         || (status = add_rule(file, rules, NG_RULE_COMPAND)) != NG_OK
         || (status = add_rule(file, rules, NG_RULE_STEP)) != NG_OK)
@@ -142,6 +134,35 @@ static ng_status add_all(ng_tensor_file *file, const ng_optimizer *optimizer)
     for (int64_t i = 0; i < optimizer->n_parameters && status == NG_OK; i++)
         status = add_parameter(file, optimizer, optimizer->parameters[i]);
     return status;
+}
+
+/* The hyper-parameters may have been changed since they were last judged. What
+ * a load would refuse is not written: numbers that no step of this kind could
+ * use, and others that are not finite, which the optimizer does not even read.
+ */
+static ng_status check_hyper(const ng_optimizer *optimizer, int64_t number,
+                             ng_error *error)
+{
+    const ng_group *group = &optimizer->groups[number];
+    const ng_optim_options options = {.rules = &optimizer->rules};
+    double numbers[NG_N_HYPER_NUMBERS];
+    bool flags[NG_N_HYPER_FLAGS];
+    ng_step_constants constants;
+    ng_error cause = {{0}};
+    const ng_status status = ng_ref_step_constants(
+        &constants, optimizer->kind, &group->settings.hyper, group->steps + 1,
+        &options, &cause);
+
+    if (status != NG_OK)
+        return ng_fail(error, status, "optimizer: group.%" PRId64 ".%s", number,
+                       cause.text);
+    ng_hyper_unpack(numbers, flags, &group->settings.hyper);
+    for (int i = 0; i < NG_N_HYPER_NUMBERS; i++)
+        if (numbers[i] - numbers[i] != 0.0)
+            return ng_fail(error, NG_BAD_VALUE,
+                           "optimizer: group.%" PRId64 ".%s: is not finite",
+                           number, ng_hyper_number_names[i]);
+    return NG_OK;
 }
 
 ng_status ng_optimizer_to_tensors(ng_tensor_file *file,
@@ -155,8 +176,12 @@ ng_status ng_optimizer_to_tensors(ng_tensor_file *file,
         return ng_fail(error, NG_BAD_VALUE,
                        "optimizer: a release is under way");
 
-    const ng_status status = add_all(file, optimizer);
+    ng_status status;
 
+    for (int64_t i = 0; i < optimizer->n_groups; i++)
+        if ((status = check_hyper(optimizer, i, error)) != NG_OK)
+            return status;
+    status = add_all(file, optimizer);
     return status == NG_OK ? NG_OK
                            : ng_fail(error, status, "optimizer: %s",
                                      ng_status_text(status));

@@ -56,6 +56,11 @@ uint64_t ng_optimizer_skipped(const ng_optimizer *optimizer)
     return optimizer->skipped;
 }
 
+uint64_t ng_optimizer_partial(const ng_optimizer *optimizer)
+{
+    return optimizer->partial;
+}
+
 ng_optim_counts ng_optimizer_counts(const ng_optimizer *optimizer)
 {
     return optimizer->counts;

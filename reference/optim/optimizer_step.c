@@ -43,30 +43,38 @@ static ng_gradient gradient_of(const ng_parameter *p, const float *scale)
     return (ng_gradient){p->gradient_dtype, p->gradient, scale};
 }
 
-static ng_status is_finite(bool *finite, const ng_parameter *p,
-                           const float *scale)
+/* Of the two calls below neither can refuse: the arrays are the optimizer's own
+ * and the constants have been judged. */
+static bool is_finite(const ng_parameter *p, const float *scale)
 {
     const ng_gradient g = gradient_of(p, scale);
+    bool finite = false;
 
-    return ng_ref_gradient_is_finite(finite, &g, p->n);
+    (void)ng_ref_gradient_is_finite(&finite, &g, p->n);
+    return finite;
 }
 
-static ng_status step_parameter(ng_optimizer *optimizer, const ng_parameter *p,
-                                const float *scale)
+static void step_parameter(ng_optimizer *optimizer, const ng_parameter *p,
+                           const float *scale)
 {
     const ng_gradient g = gradient_of(p, scale);
     const ng_optim_options options = {.rules = &optimizer->rules,
                                       .counts = &optimizer->counts};
 
-    return ng_ref_step(&p->weights, &p->momentum, &p->variance, &g, p->n,
-                       &optimizer->groups[p->group].constants, &options);
+    (void)ng_ref_step(&p->weights, &p->momentum, &p->variance, &g, p->n,
+                      &optimizer->groups[p->group].constants, &options);
 }
 
-static ng_status failed(const ng_parameter *p, ng_status status,
-                        ng_error *error)
+/* Whether every gradient that is there is finite. */
+static bool all_finite(const ng_optimizer *optimizer, const float *scale)
 {
-    return ng_fail(error, status, "parameter: %s: %s", p->name,
-                   ng_status_text(status));
+    for (int64_t i = 0; i < optimizer->n_parameters; i++) {
+        const ng_parameter *p = optimizer->parameters[i];
+
+        if (p->gradient != NULL && !is_finite(p, scale))
+            return false;
+    }
+    return true;
 }
 
 static void advance(ng_optimizer *optimizer)
@@ -81,70 +89,93 @@ static void tell(bool *out, bool value)
         *out = value;
 }
 
-/* Start a step or a release, if none is under way. */
-static ng_status begin(ng_optimizer *optimizer, ng_error *error)
+static ng_status null_pointer(const char *what, ng_error *error)
+{
+    return ng_fail(error, NG_BAD_POINTER, "%s: %s", what,
+                   ng_status_text(NG_BAD_POINTER));
+}
+
+/* Whether no release is under way. */
+static ng_status check_idle(const ng_optimizer *optimizer, ng_error *error)
 {
     if (optimizer == NULL)
-        return ng_fail(error, NG_BAD_POINTER, "step: %s",
-                       ng_status_text(NG_BAD_POINTER));
-    if (optimizer->releasing)
-        return ng_fail(error, NG_BAD_VALUE, "step: a release is under way");
-    return prepare(optimizer, error);
+        return null_pointer("step", error);
+    return !optimizer->releasing
+               ? NG_OK
+               : ng_fail(error, NG_BAD_VALUE, "step: a release is under way");
+}
+
+ng_status ng_optimizer_is_finite(bool *finite, const ng_optimizer *optimizer,
+                                 const float *scale, ng_error *error)
+{
+    if (finite == NULL || optimizer == NULL)
+        return null_pointer("gradients", error);
+    *finite = all_finite(optimizer, scale);
+    return NG_OK;
+}
+
+ng_status ng_optimizer_skip(ng_optimizer *optimizer, ng_error *error)
+{
+    const ng_status status = check_idle(optimizer, error);
+
+    if (status == NG_OK)
+        optimizer->skipped++;
+    return status;
 }
 
 ng_status ng_optimizer_step(bool *stepped, ng_optimizer *optimizer,
                             const float *scale, ng_error *error)
 {
-    ng_status status = begin(optimizer, error);
+    ng_status status = check_idle(optimizer, error);
 
+    if (status == NG_OK)
+        status = prepare(optimizer, error);
     if (status != NG_OK)
         return status;
-    for (int64_t i = 0; i < optimizer->n_parameters; i++) {
-        const ng_parameter *p = optimizer->parameters[i];
-        bool finite = true;
 
-        if (p->gradient == NULL)
-            continue;
-        if ((status = is_finite(&finite, p, scale)) != NG_OK)
-            return failed(p, status, error);
-        if (!finite) {
-            optimizer->skipped++;
-            tell(stepped, false);
-            return NG_OK;
-        }
-    }
-    for (int64_t i = 0; i < optimizer->n_parameters; i++) {
-        const ng_parameter *p = optimizer->parameters[i];
+    const bool finite = all_finite(optimizer, scale);
 
-        if (p->gradient != NULL
-            && (status = step_parameter(optimizer, p, scale)) != NG_OK)
-            return failed(p, status, error);
-    }
+    tell(stepped, finite);
+    if (!finite)
+        return ng_optimizer_skip(optimizer, error);
+    for (int64_t i = 0; i < optimizer->n_parameters; i++)
+        if (optimizer->parameters[i]->gradient != NULL)
+            step_parameter(optimizer, optimizer->parameters[i], scale);
     advance(optimizer);
-    tell(stepped, true);
     return NG_OK;
 }
 
 ng_status ng_optimizer_begin_release(ng_optimizer *optimizer, ng_error *error)
 {
-    const ng_status status = begin(optimizer, error);
+    ng_status status = check_idle(optimizer, error);
 
+    if (status == NG_OK)
+        status = prepare(optimizer, error);
     if (status != NG_OK)
         return status;
     for (int64_t i = 0; i < optimizer->n_parameters; i++)
         optimizer->released[i] = false;
-    optimizer->n_stepped = 0;
-    optimizer->n_lost = 0;
+    optimizer->release = (ng_release_report){.parameter = -1};
     optimizer->releasing = true;
     return NG_OK;
+}
+
+/* A parameter without elements counts as neither: it cannot have stepped. */
+static void count_release(ng_release_report *release, int64_t parameter,
+                          int64_t n, bool finite)
+{
+    release->stepped += finite && n > 0;
+    release->skipped += !finite;
+    if (!finite && release->parameter < 0)
+        release->parameter = parameter;
 }
 
 ng_status ng_optimizer_release(bool *stepped, ng_optimizer *optimizer,
                                int64_t parameter, const float *scale,
                                ng_error *error)
 {
-    ng_status status = ng_optimizer_find_parameter(optimizer, parameter, error);
-    bool finite = true;
+    const ng_status status =
+        ng_optimizer_find_parameter(optimizer, parameter, error);
 
     if (status != NG_OK)
         return status;
@@ -160,31 +191,37 @@ ng_status ng_optimizer_release(bool *stepped, ng_optimizer *optimizer,
     if (p->gradient == NULL && p->n > 0)
         return ng_fail(error, NG_BAD_VALUE, "release: %s: has no gradient",
                        p->name);
-    if ((status = is_finite(&finite, p, scale)) != NG_OK
-        || (finite && (status = step_parameter(optimizer, p, scale)) != NG_OK))
-        return failed(p, status, error);
+
+    const bool finite = is_finite(p, scale);
+
+    if (finite)
+        step_parameter(optimizer, p, scale);
     optimizer->released[parameter] = true;
-    optimizer->n_stepped += finite;
-    optimizer->n_lost += !finite;
+    count_release(&optimizer->release, parameter, p->n, finite);
     tell(stepped, finite);
     return ng_optimizer_drop_gradient(optimizer, parameter, error);
 }
 
-ng_status ng_optimizer_end_release(bool *stepped, ng_optimizer *optimizer,
+ng_status ng_optimizer_end_release(ng_release_report *report,
+                                   ng_optimizer *optimizer, bool elsewhere,
                                    ng_error *error)
 {
     if (optimizer == NULL)
-        return ng_fail(error, NG_BAD_POINTER, "release: %s",
-                       ng_status_text(NG_BAD_POINTER));
+        return null_pointer("release", error);
     if (!optimizer->releasing)
         return ng_fail(error, NG_BAD_VALUE, "release: none is under way");
 
-    const bool all_lost = optimizer->n_lost > 0 && optimizer->n_stepped == 0;
+    ng_release_report ended = optimizer->release;
+    const bool any_stepped = ended.stepped > 0 || elsewhere;
 
+    ended.advanced = any_stepped || ended.skipped == 0;
+    ended.partial = any_stepped && ended.skipped > 0;
     optimizer->releasing = false;
-    optimizer->skipped += optimizer->n_lost > 0;
-    if (!all_lost)
+    optimizer->skipped += !ended.advanced;
+    optimizer->partial += ended.partial;
+    if (ended.advanced)
         advance(optimizer);
-    tell(stepped, !all_lost);
+    if (report != NULL)
+        *report = ended;
     return NG_OK;
 }

@@ -7,6 +7,7 @@
 
 #include "formats/files/file_error.h"
 #include "formats/fp16.h"
+#include "formats/fp32.h"
 #include "formats/ue6m10.h"
 #include "reference/optim/optimizer_file.h"
 #include "reference/optim/ref_optim_views.h"
@@ -68,6 +69,21 @@ static ng_status check_codes(const ng_state *state, int64_t n, int compand,
     return NG_OK;
 }
 
+/* A variance of FP32 is a sum of squares and so never has a sign (a NaN that a
+ * step stores is canonical). */
+static ng_status check_signs(const float *v, int64_t n,
+                             const ng_optimizer_array *array, const char *path,
+                             ng_error *error)
+{
+    for (int64_t i = 0; i < n; i++)
+        if ((ng_fp32_bits(v[i]) & NG_FP32_SIGN) != 0)
+            return ng_file_fail(error, NG_BAD_FILE, path, array->name, "values",
+                                "element %" PRId64 ": 0x%08" PRIX32
+                                " has a sign",
+                                i, ng_fp32_bits(v[i]));
+    return NG_OK;
+}
+
 /* Arrays come in the order of ng_optimizer_arrays: a state is followed by its
  * scales where it has them. */
 ng_status ng_optimizer_check_values(const ng_optimizer *optimizer,
@@ -97,10 +113,11 @@ ng_status ng_optimizer_check_values(const ng_optimizer *optimizer,
                     check_codes(&m, p->n, compand, &arrays[i - 2], path, error);
         }
     }
-    if (p->has_variance && v.coding != NG_STATE_FP32 && status == NG_OK) {
-        v.data = data[i];
-        v.scales = data[i + 1];
-        status = check_codes(&v, p->n, compand, &arrays[i], path, error);
-    }
-    return status;
+    if (!p->has_variance || status != NG_OK)
+        return status;
+    if (v.coding == NG_STATE_FP32)
+        return check_signs(data[i], p->n, &arrays[i], path, error);
+    v.data = data[i];
+    v.scales = data[i + 1];
+    return check_codes(&v, p->n, compand, &arrays[i], path, error);
 }

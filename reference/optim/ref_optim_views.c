@@ -45,8 +45,6 @@ ng_status ng_ref_check_weights(const ng_weights *weights, int64_t n)
 
 ng_status ng_ref_check_state(const ng_state *state, int64_t n)
 {
-    if (state == NULL)
-        return NG_BAD_POINTER;
     if ((unsigned)state->kind >= NG_N_STATE_KINDS
         || (unsigned)state->coding >= NG_N_STATE_CODINGS)
         return NG_BAD_LAYOUT;

@@ -23,7 +23,7 @@ const ng_rules *ng_ref_optim_rules(const ng_optim_options *options);
 
 ng_status ng_ref_check_optim(int64_t n, const ng_optim_options *options);
 ng_status ng_ref_check_weights(const ng_weights *weights, int64_t n);
-ng_status ng_ref_check_state(const ng_state *state, int64_t n);
+ng_status ng_ref_check_state(const ng_state *state, int64_t n); /* not null */
 ng_status ng_ref_check_gradient(const ng_gradient *gradient, int64_t n);
 
 /* The pair of weight i; rho 0 where there is no correction. Not NG_FP32. */

@@ -13,9 +13,10 @@
  *   state     the loop's own object, any JSON
  *   files     [{name, bytes, xxh3}], shards in the order they were added
  *   checksum  XXH3 of this text without this member
- * Reading refuses a manifest that is not byte for byte what would be written,
- * and a shard whose size or checksum differ, with one line that names the file.
- * Files that the manifest does not name are ignored.
+ * Reading refuses a manifest that is not byte for byte what would be written or
+ * whose step is not that of its directory's name (which may be another kind of
+ * name: a copy kept aside), and a shard whose size or checksum differ, with one
+ * line that names the file. Files that the manifest does not name are ignored.
  *
  *     ng_checkpoint_begin(&writer, root, step, &error);
  *     ng_checkpoint_add(&writer, "optimizer", &tensors, &error);
@@ -70,7 +71,9 @@ ng_status ng_checkpoint_add(ng_checkpoint_writer *writer, const char *name,
  * system can (elsewhere a kill between two renames can lose that one).
  *   state   in, borrowed; null is null
  * Returns NG_OK, or NG_BAD_FILE or NG_NO_MEMORY with nothing but the older
- * checkpoints left. *writer is idle afterwards either way. */
+ * checkpoints left; but where the root itself cannot be synced at the end (the
+ * line names it, and "sync"), the new one is there and may not outlive a loss
+ * of power. *writer is idle afterwards either way. */
 ng_status ng_checkpoint_commit(ng_checkpoint_writer *writer,
                                const json_t *state, ng_error *error);
 

@@ -21,6 +21,12 @@
 static const char STEP_PREFIX[] = "step-";
 static const char PARTIAL_PREFIX[] = ".step-";
 
+static ng_status fail(ng_error *error, const char *path, const char *field)
+{
+    return ng_file_fail(error, NG_BAD_FILE, path, NULL, field, "%s",
+                        strerror(errno));
+}
+
 char *ng_checkpoint_join(const char *directory, const char *name,
                          const char *suffix)
 {
@@ -100,13 +106,13 @@ void ng_checkpoint_remove(const char *path)
     (void)rmdir(path);
 }
 
-void ng_checkpoint_sweep(const char *root)
+ng_status ng_checkpoint_sweep(const char *root, ng_error *error)
 {
     DIR *directory = opendir(root);
     const struct dirent *entry;
 
     if (directory == NULL)
-        return;
+        return fail(error, root, "open");
     // cppcheck-suppress readdirCalled ; of one stream it is safe in glibc
     while ((entry = readdir(directory)) != NULL) {
         if (strncmp(entry->d_name, PARTIAL_PREFIX, sizeof PARTIAL_PREFIX - 1)
@@ -120,12 +126,7 @@ void ng_checkpoint_sweep(const char *root)
         free(path);
     }
     closedir(directory);
-}
-
-static ng_status fail(ng_error *error, const char *path, const char *field)
-{
-    return ng_file_fail(error, NG_BAD_FILE, path, NULL, field, "%s",
-                        strerror(errno));
+    return NG_OK;
 }
 
 ng_status ng_checkpoint_sync(const char *path, ng_error *error)

@@ -15,6 +15,7 @@
 #define NG_CHECKPOINT_SCHEMA "narrowgauge-checkpoint-1"
 #define NG_CHECKPOINT_MANIFEST "manifest.json"
 #define NG_CHECKPOINT_SUFFIX ".safetensors"
+#define NG_CHECKPOINT_MAX_STEP INT64_C(9999999999)
 
 /* DIRECTORY/NAME SUFFIX, to be freed; null without memory. */
 char *ng_checkpoint_join(const char *directory, const char *name,
@@ -37,8 +38,9 @@ void ng_checkpoint_step_names(char *final, char *partial, size_t size,
 /* Remove a directory and the files in it (no deeper); nothing there is fine. */
 void ng_checkpoint_remove(const char *path);
 
-/* Remove all that killed runs left in a root. */
-void ng_checkpoint_sweep(const char *root);
+/* Remove all that killed runs left in a root, as far as it can be removed.
+ * Returns NG_OK, or NG_BAD_FILE where the root cannot be read. */
+ng_status ng_checkpoint_sweep(const char *root, ng_error *error);
 
 /* Make what was done to a directory's entries last. */
 ng_status ng_checkpoint_sync(const char *path, ng_error *error);

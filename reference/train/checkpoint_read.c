@@ -32,19 +32,26 @@ ng_status ng_checkpoint_latest(char **path, const char *root, ng_error *error)
     const struct dirent *entry;
     int64_t step, highest = -1;
     char name[64] = "";
+    int cause;
 
     *path = NULL;
     if (directory == NULL)
         return errno == ENOENT ? NG_OK
                                : ng_file_fail(error, NG_BAD_FILE, root, NULL,
                                               "open", "%s", strerror(errno));
+    errno = 0;
     // cppcheck-suppress readdirCalled ; of one stream it is safe in glibc
     while ((entry = readdir(directory)) != NULL)
         if (ng_checkpoint_step_of(&step, entry->d_name) && step > highest) {
             highest = step;
             strcpy(name, entry->d_name); /* of 15 bytes */
         }
+    cause = errno;
     closedir(directory);
+    /* A list that breaks off may lack the highest: no older one instead. */
+    if (cause != 0)
+        return ng_file_fail(error, NG_BAD_FILE, root, NULL, "read", "%s",
+                            strerror(cause));
     if (highest < 0)
         return NG_OK;
     *path = ng_checkpoint_join(root, name, "");
@@ -80,18 +87,22 @@ static char *read_text(size_t *length, ng_status *status, const char *path,
 
 /* Whether the text is what writing the object, which may lose its checksum,
  * would give: then no byte of it has changed. */
-static bool is_sealed(json_t *manifest, const char *text, size_t length)
+static ng_status check_seal(json_t *manifest, const char *text, size_t length,
+                            const char *path, ng_error *error)
 {
-    if (!json_is_string(json_object_get(manifest, "checksum")))
-        return false;
     json_object_del(manifest, "checksum");
 
     char *want = ng_checkpoint_sealed(manifest);
-    const bool same = want != NULL && strlen(want) == length
-                      && memcmp(want, text, length) == 0;
+
+    if (want == NULL)
+        return no_memory(error, path);
+
+    const bool same = strlen(want) == length && memcmp(want, text, length) == 0;
 
     free(want);
-    return same;
+    return same ? NG_OK
+                : ng_file_fail(error, NG_BAD_FILE, path, NULL, "checksum",
+                               "does not fit: the file is altered or cut");
 }
 
 static ng_status parse_manifest(json_t **out, const char *text, size_t length,
@@ -100,7 +111,7 @@ static ng_status parse_manifest(json_t **out, const char *text, size_t length,
     json_error_t fault;
     json_t *manifest = json_loadb(text, length, JSON_REJECT_DUPLICATES, &fault);
     const json_t *schema = json_object_get(manifest, "schema");
-    ng_status status = NG_OK;
+    ng_status status;
 
     if (manifest == NULL)
         return ng_file_fail(error, NG_BAD_FILE, path, NULL, "JSON",
@@ -109,9 +120,8 @@ static ng_status parse_manifest(json_t **out, const char *text, size_t length,
         || strcmp(json_string_value(schema), NG_CHECKPOINT_SCHEMA) != 0)
         status = ng_file_fail(error, NG_BAD_FILE, path, NULL, "schema",
                               "is not \"%s\"", NG_CHECKPOINT_SCHEMA);
-    else if (!is_sealed(manifest, text, length))
-        status = ng_file_fail(error, NG_BAD_FILE, path, NULL, "checksum",
-                              "does not fit: the file is altered or cut");
+    else
+        status = check_seal(manifest, text, length, path, error);
     if (status == NG_OK)
         *out = manifest;
     else
@@ -157,23 +167,45 @@ static ng_status check_file(int64_t *bytes, const json_t *file,
     return status;
 }
 
+/* The step that the manifest tells is in range, and that of the directory's
+ * name where it has one. */
+static ng_status check_step(ng_checkpoint *checkpoint, const char *directory,
+                            const char *path, ng_error *error)
+{
+    const json_t *step = json_object_get(checkpoint->manifest, "step");
+    const char *slash = strrchr(directory, '/');
+    int64_t named;
+
+    checkpoint->step = json_integer_value(step);
+    named = checkpoint->step;
+    if (!json_is_integer(step) || checkpoint->step < 0
+        || checkpoint->step > NG_CHECKPOINT_MAX_STEP)
+        return ng_file_fail(error, NG_BAD_FILE, path, NULL, "step",
+                            "is not a number of steps");
+    (void)ng_checkpoint_step_of(&named, slash == NULL ? directory : slash + 1);
+    return named == checkpoint->step
+               ? NG_OK
+               : ng_file_fail(error, NG_BAD_FILE, path, NULL, "step",
+                              "%" PRId64 ", the directory's name says %" PRId64,
+                              checkpoint->step, named);
+}
+
 static ng_status check_all(ng_checkpoint *checkpoint, const char *directory,
                            const char *path, ng_error *error)
 {
-    const json_t *step = json_object_get(checkpoint->manifest, "step");
     const json_t *files = json_object_get(checkpoint->manifest, "files");
+    const ng_status checked = check_step(checkpoint, directory, path, error);
     size_t i;
     json_t *file;
 
+    if (checked != NG_OK)
+        return checked;
     checkpoint->state = json_object_get(checkpoint->manifest, "state");
-    if (!json_is_integer(step) || json_integer_value(step) < 0)
-        return ng_file_fail(error, NG_BAD_FILE, path, NULL, "step",
-                            "is not a number of steps");
-    checkpoint->step = json_integer_value(step);
     if (!json_is_array(files))
         return ng_file_fail(error, NG_BAD_FILE, path, NULL, "files",
                             "is not an array");
-    json_array_foreach(files, i, file) {
+    json_array_foreach(files, i, file)
+    {
         const ng_status status =
             check_file(&checkpoint->bytes, file, directory, path, error);
 
@@ -239,7 +271,7 @@ ng_status ng_checkpoint_load(ng_tensor_file *out,
         ng_checkpoint_names(files, strrchr(path, '/') + 1)
             ? ng_safetensors_read(out, path, error)
             : ng_file_fail(error, NG_BAD_FILE, path, NULL, "manifest",
-                             "does not name this shard");
+                           "does not name this shard");
 
     free(path);
     return status;

@@ -14,8 +14,6 @@
 #include "formats/files/safetensors.h"
 #include "reference/train/checkpoint_files.h"
 
-static const int64_t MAX_STEP = INT64_C(9999999999);
-
 static ng_status no_memory(ng_error *error, const char *root)
 {
     (void)ng_file_fail(error, NG_NO_MEMORY, root, NULL, "checkpoint",
@@ -23,13 +21,26 @@ static ng_status no_memory(ng_error *error, const char *root)
     return NG_NO_MEMORY;
 }
 
-static ng_status make_directory(const char *path, bool may_exist,
-                                ng_error *error)
+static ng_status directory_fault(const char *path, ng_error *error)
 {
-    if (mkdir(path, 0777) == 0 || (may_exist && errno == EEXIST))
-        return NG_OK;
     return ng_file_fail(error, NG_BAD_FILE, path, NULL, "directory", "%s",
                         strerror(errno));
+}
+
+/* Make the root, if it is not there, and its name in the directory above last.
+ * Not everyone who may write to that one may open it: a failure to sync it is
+ * none. */
+static ng_status make_root(const char *root, ng_error *error)
+{
+    if (mkdir(root, 0777) == 0) {
+        char *above = ng_checkpoint_join(root, "..", "");
+
+        if (above != NULL)
+            (void)ng_checkpoint_sync(above, NULL);
+        free(above);
+        return NG_OK;
+    }
+    return errno == EEXIST ? NG_OK : directory_fault(root, error);
 }
 
 /* Free what the writer owns; leave the disk alone. */
@@ -49,10 +60,10 @@ ng_status ng_checkpoint_begin(ng_checkpoint_writer *writer, const char *root,
     ng_checkpoint_writer begun = {.step = step};
 
     *writer = begun;
-    if (step < 0 || step > MAX_STEP)
+    if (step < 0 || step > NG_CHECKPOINT_MAX_STEP)
         return ng_file_fail(error, NG_BAD_VALUE, root, NULL, "step",
                             "%" PRId64 " is not in 0 .. %" PRId64, step,
-                            MAX_STEP);
+                            NG_CHECKPOINT_MAX_STEP);
     ng_checkpoint_step_names(name, partial, sizeof name, step);
     begun.root = strdup(root);
     begun.final = ng_checkpoint_join(root, name, "");
@@ -65,11 +76,11 @@ ng_status ng_checkpoint_begin(ng_checkpoint_writer *writer, const char *root,
         || begun.files == NULL)
         status = no_memory(error, root);
     if (status == NG_OK)
-        status = make_directory(root, true, error);
-    if (status == NG_OK) {
-        ng_checkpoint_sweep(root);
-        status = make_directory(begun.partial, false, error);
-    }
+        status = make_root(root, error);
+    if (status == NG_OK)
+        status = ng_checkpoint_sweep(root, error);
+    if (status == NG_OK && mkdir(begun.partial, 0777) != 0)
+        status = directory_fault(begun.partial, error);
     if (status == NG_OK)
         *writer = begun;
     else

@@ -84,10 +84,16 @@ EXTRA_DIST += \
 if HAVE_CHECK
 check_PROGRAMS += \
 	conformance/checks/test_checkpoint \
+	conformance/checks/test_checkpoint_refusals \
 	conformance/checks/test_train \
 	conformance/checks/test_train_data \
+	conformance/checks/test_train_no_memory \
+	conformance/checks/test_train_refusals \
 	conformance/checks/test_yaml_schema
 conformance_checks_test_checkpoint_LDADD = libstudy.a $(LDADD)
+conformance_checks_test_checkpoint_refusals_LDADD = libstudy.a $(LDADD)
+conformance_checks_test_train_no_memory_LDADD = libstudy.a $(LDADD)
+conformance_checks_test_train_refusals_LDADD = libstudy.a $(LDADD)
 conformance_checks_test_train_LDADD = libstudy.a $(LDADD)
 conformance_checks_test_train_data_LDADD = libtrain.a $(LDADD)
 conformance_checks_test_yaml_schema_LDADD = libtrain.a $(LDADD) $(YAML_LIBS)

@@ -10,6 +10,7 @@
 #include <omp.h>
 #endif
 
+#include "formats/files/file_error.h"
 #include "reference/train/data.h"
 #include "reference/train/study_coding.h"
 #include "reference/train/study_losses.h"
@@ -51,7 +52,8 @@ static ng_status own_path(char *path, size_t size, const char *directory,
     describe(name, sizeof name, job);
     if ((size_t)snprintf(path, size, "%s/%s%s", directory, name, suffix)
         >= size)
-        return ng_fail(error, NG_BAD_FILE, "%s: name: too long", directory);
+        return ng_file_fail(error, NG_BAD_FILE, directory, NULL, "name",
+                            "too long");
     return NG_OK;
 }
 
@@ -144,21 +146,22 @@ static ng_status train(study *s, ng_study_result *result, ng_study_run *run,
                        ng_train_log *log, ng_error *error)
 {
     const int64_t n = s->setting->evaluations;
-    ng_status status = NG_OK;
     int64_t i = 0;
+    bool met = false;
 
-    for (; i <= n && status == NG_OK; i++) {
-        status = advance(result, run, i, log, error);
+    for (; i <= n && !met; i++) {
+        const ng_status status = advance(result, run, i, log, error);
+
+        if (status != NG_OK)
+            return status;
         tell(s, &result->job, 1);
-        if (status == NG_OK && !isfinite(result->valid[i]))
-            break;
+        met = !isfinite(result->valid[i]);
     }
-    if (i <= n) {
-        tell(s, &result->job, n - i);
-        for (i++; i <= n; i++)
-            result->train[i] = result->valid[i] = NAN;
-    }
-    return status;
+    if (i <= n)
+        tell(s, &result->job, n + 1 - i);
+    for (; i <= n; i++)
+        result->train[i] = result->valid[i] = NAN;
+    return NG_OK;
 }
 
 static void sum_up(ng_study_result *result, const ng_study_run *run)

@@ -159,13 +159,18 @@ static json_t *quantiles(const double *sorted, int64_t n)
         int64_t per_mille;
     } wanted[] = {
         {"p50", 500}, {"p90", 900}, {"p99", 990}, {"p999", 999}, {"max", 1000}};
-    json_t *object = json_object();
+    json_t *object = json_object(); /* null: nothing can be set in it */
 
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
         const int64_t rank = ng_ceil_div(n * wanted[i].per_mille, 1000);
 
-        json_object_set_new(object, wanted[i].name,
-                            ng_json_number(rank > 0 ? sorted[rank - 1] : 0.0));
+        if (json_object_set_new(
+                object, wanted[i].name,
+                ng_json_number(rank > 0 ? sorted[rank - 1] : 0.0))
+            != 0) {
+            json_decref(object);
+            return NULL;
+        }
     }
     return object;
 }
@@ -233,6 +238,8 @@ ng_status ng_study_measure_coding(json_t *rows, const ng_optimizer *optimizer,
     states s = {0};
     ng_status status = NG_OK;
 
+    if (ng_optimizer_n_parameters(optimizer) == 0)
+        return NG_OK;
     if (!take(&s, optimizer)) {
         (void)ng_fail(error, NG_NO_MEMORY, "coding: out of memory");
         status = NG_NO_MEMORY;

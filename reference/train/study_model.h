@@ -3,11 +3,12 @@
  * The small real task of the optimizer study: a byte-level language model that
  * predicts a byte from the 16 before it.
  *   x [16*16]  = the rows of `embedding` of the 16 bytes, oldest first
- *   h [128]    = silu(x hidden.weight + hidden.bias),  silu(a) = a/(1 +
- * exp(-a)) z [256]    = h output.weight + output.bias loss       = the mean
- * over samples of log(sum_j exp(z_j)) - z_target FP32, each operation rounded,
- * sums in a fixed order, exp by a polynomial of this file: the same bits on
- * every machine and for any number of threads. Only the loss itself, which is
+ *   h [128]    = silu(x hidden.weight + hidden.bias)
+ *   z [256]    = h output.weight + output.bias
+ *   loss       = the mean over samples of log(sum_j exp(z_j)) - z_target
+ * where silu(a) = a/(1 + exp(-a)). FP32, each operation rounded, sums in a
+ * fixed order, exp by a polynomial of study_model.c: the same bits on every
+ * machine and for any number of threads. Only the loss itself, which is
  * reported and trains nothing, goes through log().
  */
 #ifndef NG_REFERENCE_TRAIN_STUDY_MODEL_H

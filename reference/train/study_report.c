@@ -17,12 +17,22 @@ static json_t *mean_json(ng_mean mean)
                      ng_json_number(mean.high));
 }
 
+/* Append to an array, or without memory give it up: *array is null then, and so
+ * is whatever it was to be part of. */
+static void append(json_t **array, json_t *value)
+{
+    if (json_array_append_new(*array, value) != 0) {
+        json_decref(*array);
+        *array = NULL;
+    }
+}
+
 static json_t *curve(const double *x, int64_t n)
 {
     json_t *array = json_array();
 
     for (int64_t i = 0; i < n; i++)
-        json_array_append_new(array, ng_json_number(x[i]));
+        append(&array, ng_json_number(x[i]));
     return array;
 }
 
@@ -100,11 +110,11 @@ static json_t *curves(const recipe_results *r, int64_t points)
         double x[NG_STUDY_MAX_SEEDS];
         ng_mean at = ng_student_mean(x, losses_at(x, r, i, false));
 
-        json_array_append_new(loss, ng_json_number(at.mean));
+        append(&loss, ng_json_number(at.mean));
         at = ng_student_mean(x, deviations_at(x, r, i, false));
-        json_array_append_new(mean, ng_json_number(at.mean));
-        json_array_append_new(low, ng_json_number(at.low));
-        json_array_append_new(high, ng_json_number(at.high));
+        append(&mean, ng_json_number(at.mean));
+        append(&low, ng_json_number(at.low));
+        append(&high, ng_json_number(at.high));
     }
     return json_pack("{s:o, s:o, s:o, s:o}", "loss", loss, "deviation", mean,
                      "low", low, "high", high);
@@ -196,20 +206,22 @@ json_t *ng_study_report(const ng_study_setting *setting, const ng_text *text,
         const ng_study_task *task = &setting->tasks[i];
         const ng_study_result *fp32 = find_fp32(task, result, setting->seeds);
 
-        json_array_append_new(optimizers, hyper_json(task));
+        append(&optimizers, hyper_json(task));
         for (int j = 0; j < task->n_recipes; j++, result += setting->seeds) {
             const recipe_results r = {result, fp32, setting->seeds};
 
-            json_array_append_new(summaries, summary(&r));
+            append(&summaries, summary(&r));
         }
     }
     for (int64_t i = 0; i <= setting->evaluations; i++)
-        json_array_append_new(
-            steps, json_integer(ng_study_evaluation_step(setting, i)));
+        append(&steps, json_integer(ng_study_evaluation_step(setting, i)));
     for (int64_t i = 0; i < n; i++) {
-        json_array_append_new(runs, run_json(&results[i]));
-        if (results[i].coding != NULL)
-            json_array_extend(coding, results[i].coding);
+        append(&runs, run_json(&results[i]));
+        if (results[i].coding != NULL
+            && json_array_extend(coding, results[i].coding) != 0) {
+            json_decref(coding);
+            coding = NULL;
+        }
     }
     return json_pack("{s:s, s:o, s:o, s:o, s:[], s:o, s:o, s:o}", "schema",
                      "narrowgauge-optimizers-1", "setting",

@@ -13,6 +13,7 @@
 #include "formats/profile.h"
 #include "reference/train/checkpoint.h"
 #include "reference/train/study_model.h"
+#include "reference/train/train_log.h"
 
 static const char SHARD[] = "optimizer";
 
@@ -114,8 +115,9 @@ ng_status ng_study_run_create(ng_study_run **out, const ng_study_job *job,
     if (status == NG_OK
         && (run->first_valid <= NG_STUDY_CONTEXT
             || job->text->n - run->first_valid < 1))
-        status = ng_fail(error, NG_BAD_SHAPE,
-                         "text: %" PRId64 " bytes are too few", job->text->n);
+        status =
+            ng_file_fail(error, NG_BAD_SHAPE, job->setting->text, NULL, "text",
+                         "%" PRId64 " bytes are too few", job->text->n);
     if (status == NG_OK && !take_buffers(run))
         status = no_memory(error);
     if (status == NG_OK)
@@ -257,10 +259,32 @@ static json_t *state_of(const ng_study_run *run)
     ng_checksum_text(text,
                      ng_checksum(job->text->tokens, (size_t)job->text->n));
     snprintf(seed, sizeof seed, "%" PRIu64, job->seed);
-    return json_pack("{s:s, s:s, s:s, s:I, s:s}", "optimizer",
-                     ng_optimizer_name(job->task->kind), "recipe",
+    return json_pack("{s:s, s:s, s:s, s:I, s:s, s:I, s:I, s:o, s:o}",
+                     "optimizer", ng_optimizer_name(job->task->kind), "recipe",
                      job->recipe->name, "seed", seed, "batch",
-                     (json_int_t)job->setting->batch, "text", text);
+                     (json_int_t)job->setting->batch, "text", text, "steps",
+                     (json_int_t)job->setting->steps, "warmup",
+                     (json_int_t)job->setting->warmup, "final_lr",
+                     ng_json_number(job->setting->final_lr), "lr",
+                     ng_json_number(job->task->hyper.lr));
+}
+
+/* Whether a checkpoint's state is this run's. */
+static ng_status check_state(const json_t *mine, const json_t *theirs,
+                             const char *path, ng_error *error)
+{
+    const char *name;
+    json_t *value;
+
+    json_object_foreach((json_t *)mine, name, value) if (
+        !json_equal(
+            value,
+            json_object_get(
+                theirs, name))) return ng_file_fail(error, NG_BAD_FILE, path,
+                                                    NULL, "state",
+                                                    "\"%s\" is not this run's",
+                                                    name);
+    return NG_OK;
 }
 
 ng_status ng_study_run_save(const ng_study_run *run, const char *root,
@@ -290,6 +314,7 @@ ng_status ng_study_run_save(const ng_study_run *run, const char *root,
 ng_status ng_study_run_resume(ng_study_run *run, const char *path,
                               ng_error *error)
 {
+    char shard[4096]; /* for error lines, which hold less */
     ng_checkpoint checkpoint;
     ng_tensor_file tensors = {0};
     ng_status status = ng_checkpoint_open(&checkpoint, path, error);
@@ -301,15 +326,14 @@ ng_status ng_study_run_resume(ng_study_run *run, const char *path,
 
     if (state == NULL)
         status = no_memory(error);
-    else if (!json_equal(state, checkpoint.state))
-        status = ng_file_fail(error, NG_BAD_FILE, path, NULL, "state",
-                              "is of another optimizer, recipe, seed, batch or "
-                              "text");
+    else
+        status = check_state(state, checkpoint.state, path, error);
     if (status == NG_OK)
         status = ng_checkpoint_load(&tensors, &checkpoint, SHARD, error);
+    snprintf(shard, sizeof shard, "%s/%s.safetensors", path, SHARD);
     if (status == NG_OK)
         status =
-            ng_optimizer_from_tensors(run->optimizer, &tensors, path, error);
+            ng_optimizer_from_tensors(run->optimizer, &tensors, shard, error);
     if (status == NG_OK)
         run->step = checkpoint.step;
     ng_tensor_file_free(&tensors);

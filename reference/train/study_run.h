@@ -48,7 +48,8 @@ int64_t ng_study_run_steps(const ng_study_run *run);
 const ng_optimizer *ng_study_run_optimizer(const ng_study_run *run);
 
 /* Write the checkpoint of this step under a root; take up the checkpoint in
- * directory `path`, which must be of the same job. A refused one changes
+ * directory `path`, which must be of the same job: optimizer, recipe, seed,
+ * batch, text and schedule of the learning rate. A refused one changes
  * nothing. Returns as checkpoint.h and optimizer.h have it. */
 ng_status ng_study_run_save(const ng_study_run *run, const char *root,
                             ng_error *error);

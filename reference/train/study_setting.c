@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 
 #include "formats/files/file_error.h"
+#include "reference/optim/ref_step_constants.h"
 
 const ng_recipe ng_recipes[NG_N_RECIPES] = {
     {"fp32", "FP32 weights and states", NG_FP32, 0, NG_STATE_FP32, "ng", false},
@@ -115,13 +116,18 @@ static ng_status take_recipes(ng_study_task *task, const json_t *list,
         || json_array_size(list) > NG_N_RECIPES)
         return FAULT(r, "recipes", "is not an array of 1 to %d names",
                      NG_N_RECIPES);
-    json_array_foreach(list, i, name) {
+    json_array_foreach(list, i, name)
+    {
         const ng_recipe *recipe = json_is_string(name)
                                       ? ng_recipe_find(json_string_value(name))
                                       : NULL;
 
         if (recipe == NULL)
             return FAULT(r, "recipes", "entry %zu is no recipe", i + 1);
+        for (int j = 0; j < task->n_recipes; j++)
+            if (task->recipes[j] == recipe)
+                return FAULT(r, "recipes", "\"%s\" is there twice",
+                             recipe->name);
         task->recipes[task->n_recipes++] = recipe;
     }
     return NG_OK;
@@ -133,12 +139,13 @@ static ng_status take_task(ng_study_task *task, const json_t *object,
     const char *name;
     json_t *value;
     bool named = false;
+    ng_step_constants constants;
+    ng_error cause = {{0}};
 
-    /* What an optimizer reads and the file leaves out is 0: refused below by
-     * ng_ref_step_constants where 0 will not do. */
     if (!json_is_object(object))
         return FAULT(r, "optimizers", "has an entry that is no object");
-    json_object_foreach((json_t *)object, name, value) {
+    json_object_foreach((json_t *)object, name, value)
+    {
         const number *field = find(numbers, N_NUMBERS, name);
         ng_status status = NG_OK;
 
@@ -163,7 +170,25 @@ static ng_status take_task(ng_study_task *task, const json_t *object,
     if (!named || task->n_recipes == 0)
         return FAULT(r, "optimizers", "an entry lacks optimizer or recipes");
     task->hyper.lr0 = task->hyper.lr;
-    return NG_OK;
+    /* What an optimizer reads and the file leaves out is 0, which may not do.
+     */
+    return ng_ref_step_constants(&constants, task->kind, &task->hyper, 1, NULL,
+                                 &cause)
+                   == NG_OK
+               ? NG_OK
+               : FAULT(r, "optimizers", "%s: %s", ng_optimizer_name(task->kind),
+                       cause.text);
+}
+
+/* Runs are named by their optimizer: none may be there twice. */
+static bool is_repeated(const ng_study_setting *setting)
+{
+    const int last = setting->n_tasks - 1;
+
+    for (int i = 0; i < last; i++)
+        if (setting->tasks[i].kind == setting->tasks[last].kind)
+            return true;
+    return false;
 }
 
 static ng_status take_tasks(ng_study_setting *out, const json_t *list,
@@ -176,12 +201,16 @@ static ng_status take_tasks(ng_study_setting *out, const json_t *list,
         || json_array_size(list) > NG_STUDY_MAX_TASKS)
         return FAULT(r, "optimizers", "is not an array of 1 to %d objects",
                      NG_STUDY_MAX_TASKS);
-    json_array_foreach(list, i, object) {
+    json_array_foreach(list, i, object)
+    {
         const ng_status status =
             take_task(&out->tasks[out->n_tasks++], object, r);
 
         if (status != NG_OK)
             return status;
+        if (is_repeated(out))
+            return FAULT(r, "optimizers", "\"%s\" is there twice",
+                         ng_optimizer_name(out->tasks[i].kind));
     }
     return NG_OK;
 }
@@ -195,7 +224,8 @@ static ng_status take_text(ng_study_setting *out, const json_t *list,
 
     if (!json_is_array(list))
         return FAULT(r, "text", "is not an array of patterns");
-    json_array_foreach(list, i, pattern) {
+    json_array_foreach(list, i, pattern)
+    {
         glob_t found;
         struct stat facts;
 
@@ -204,9 +234,11 @@ static ng_status take_text(ng_study_setting *out, const json_t *list,
         if (out->text[0] != '\0'
             || glob(json_string_value(pattern), 0, NULL, &found) != 0)
             continue;
-        if (strlen(found.gl_pathv[0]) < sizeof out->text
-            && stat(found.gl_pathv[0], &facts) == 0 && S_ISREG(facts.st_mode))
-            strcpy(out->text, found.gl_pathv[0]);
+        for (size_t j = 0; j < found.gl_pathc && out->text[0] == '\0'; j++)
+            if (strlen(found.gl_pathv[j]) < sizeof out->text
+                && stat(found.gl_pathv[j], &facts) == 0
+                && S_ISREG(facts.st_mode))
+                strcpy(out->text, found.gl_pathv[j]);
         globfree(&found);
     }
     return NG_OK;
@@ -222,7 +254,8 @@ static ng_status take_all(ng_study_setting *out, const json_t *root,
 
     if (!json_is_object(root))
         return FAULT(r, "configuration", "is not an object");
-    json_object_foreach((json_t *)root, name, value) {
+    json_object_foreach((json_t *)root, name, value)
+    {
         const number *field = find(counts, N_COUNTS, name);
         ng_status status = NG_OK;
         double x = 0.0;

@@ -64,7 +64,8 @@ typedef struct ng_study_setting {
  *   seeds, steps, batch, warmup, final_lr, evaluations, evaluated
  *   optimizers    [{optimizer, recipes: [...], lr, and what it needs of beta1,
  *                 beta2, eps, momentum, dampening, nesterov, weight_decay}]
- * An unknown member, a wrong type or a number out of range is refused.
+ * An unknown member, a wrong type, a number out of range, one that the
+ * optimizer refuses, an optimizer or a recipe of it there twice are refused.
  * Returns NG_OK, or NG_BAD_FILE or NG_NO_MEMORY with one line in *error. */
 ng_status ng_study_setting_read(ng_study_setting *out, const char *path,
                                 ng_error *error);

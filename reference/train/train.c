@@ -247,8 +247,13 @@ static ng_status apply(ng_train *train, const float *scale, ng_error *error)
     }
     if (status != NG_OK)
         return status;
-    status = release ? ng_optimizer_end_release(&stepped, optimizer, error)
-                     : ng_optimizer_step(&stepped, optimizer, scale, error);
+    if (release) {
+        ng_release_report report = {.partial = true};
+
+        status = ng_optimizer_end_release(&report, optimizer, false, error);
+        stepped = report.advanced && !report.partial;
+    } else
+        status = ng_optimizer_step(&stepped, optimizer, scale, error);
     /* The norm, which is known to be finite, has seen them all. */
     if (status == NG_OK && !stepped)
         status = ng_fail(error, NG_BAD_VALUE, "train: a step was not taken");

@@ -22,7 +22,12 @@ ng_status ng_train_log_open(ng_train_log *log, const char *path, int64_t size,
                             ng_error *error)
 {
     struct stat facts;
-    const int descriptor = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+    char last = '\n';
+    /* A resumed run does not make the log that it misses. A pipe without a
+     * reader would block here, and is refused. */
+    const int descriptor = open(
+        path, (size == 0 ? O_RDWR | O_CREAT : O_RDWR) | O_CLOEXEC | O_NONBLOCK,
+        0666);
     ng_status status = NG_OK;
 
     if (descriptor < 0)
@@ -37,6 +42,13 @@ ng_status ng_train_log_open(ng_train_log *log, const char *path, int64_t size,
                               "has %" PRId64 " bytes, the checkpoint knows "
                               "%" PRId64,
                               (int64_t)facts.st_size, size);
+    else if (size > 0 && pread(descriptor, &last, 1, size - 1) != 1)
+        status = fail(error, path, "read");
+    else if (last != '\n')
+        status = ng_file_fail(error, NG_BAD_FILE, path, NULL, "log",
+                              "no line ends at byte %" PRId64
+                              ", where the checkpoint knows one",
+                              size);
     else if (ftruncate(descriptor, size) != 0
              || lseek(descriptor, 0, SEEK_END) < 0)
         status = fail(error, path, "cut");

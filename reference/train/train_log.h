@@ -24,8 +24,9 @@ typedef struct ng_train_log {
 /* Open the log at `path`, which must outlive *log.
  *   size   0: begin anew. Else what log.size was when a checkpoint was written:
  *          the lines after it, which the resumed run will write again, are cut
- *          off. A file shorter than that is refused.
- * Returns NG_OK or NG_BAD_FILE, *log then untouched. */
+ *          off. A file that is not there, is shorter or has no line's end there
+ *          is refused.
+ * Returns NG_OK or NG_BAD_FILE, *log and the file then untouched. */
 ng_status ng_train_log_open(ng_train_log *log, const char *path, int64_t size,
                             ng_error *error);
 
