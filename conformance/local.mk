@@ -245,6 +245,11 @@ prove_SOURCES = \
 prove_LDADD = $(suite_libs)
 endif
 
+# What promotion to FP32 buys on Hopper: reports/accumulation.md.
+noinst_PROGRAMS += study-accumulation
+study_accumulation_SOURCES = %D%/cli/study_accumulation.c
+study_accumulation_LDADD = libnarrowgauge.la $(JANSSON_LIBS)
+
 # Hopper's tensor core against its model: `make probe-wgmma`, then run it where
 # there is such a GPU. One file besides CUDA's runtime; --json writes what
 # reports/gpu/probe-wgmma.json holds.

@@ -10,6 +10,8 @@ libsuite_a_SOURCES += \
 	%D%/verify_report.h
 
 EXTRA_DIST += \
+	%D%/accumulation.json \
+	%D%/accumulation.md \
 	%D%/gpu/probe-wgmma.json \
 	%D%/proofs.json \
 	%D%/optimizers-adamw.svg \

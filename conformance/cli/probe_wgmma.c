@@ -267,7 +267,7 @@ static void dump(FILE *out, const batch *x, size_t at)
 static void compare(tally by_c[N_C_KINDS], const batch *x, code_kind kind,
                     FILE *differences, int64_t *dumped)
 {
-    const size_t a_tile = (size_t)(ROWS * x->form.n);
+    const size_t a_tile = (size_t)ROWS * (size_t)x->form.n;
     int shown = 0;
 
     for (size_t at = 0; at < a_tile * (size_t)x->n_tiles; at++) {
