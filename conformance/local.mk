@@ -336,6 +336,7 @@ ng_test_scripts = \
 	%D%/checks/test_cli_quantize.sh \
 	%D%/checks/test_cli_round.sh \
 	%D%/checks/test_cli_show.sh \
+	%D%/checks/test_cli_usage.sh \
 	%D%/checks/test_cuda.sh \
 	%D%/checks/test_cuda_headers.sh \
 	%D%/checks/test_proofs.sh \

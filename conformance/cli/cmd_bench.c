@@ -62,14 +62,11 @@ static error_t parse(int key, char *value, struct argp_state *state)
             ng_command_number(state, "--size", value, 1, INT64_C(1) << 32);
         break;
     case 'o':
-        if (a->n_operations == MAX_LISTED)
-            argp_failure(state, NG_EXIT_USAGE, 0, "--op: more than %d",
-                         MAX_LISTED);
-        a->operation[a->n_operations++] = value;
+        ng_command_list(a->operation, &a->n_operations, MAX_LISTED, state,
+                        "--op", value);
         break;
     case ARGP_KEY_ARG:
-        argp_failure(state, NG_EXIT_USAGE, 0, "%s: unexpected argument", value);
-        break;
+        ng_command_stray(state, value);
     default:
         return ARGP_ERR_UNKNOWN;
     }

@@ -36,7 +36,7 @@ static error_t parse(int key, char *value, struct argp_state *state)
     case 'j': a->json = true; break;
     case ARGP_KEY_ARG:
         if (a->name != NULL)
-            argp_failure(state, NG_EXIT_USAGE, 0, "%s: one operation at a time", value);
+            ng_command_refuse(state, "%s: one operation at a time", value);
         a->name = value;
         break;
     default: return ARGP_ERR_UNKNOWN;

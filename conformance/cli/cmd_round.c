@@ -39,27 +39,25 @@ static void check(arguments *a, struct argp_state *state)
     const ng_rules *rules = &a->view.rules;
 
     if (format == NULL) {
-        argp_failure(state, NG_EXIT_USAGE, 0,
-                     "FORMAT: missing (" NG_FORMAT_NAMES ")");
+        ng_command_refuse(state, "FORMAT: missing (" NG_FORMAT_NAMES ")");
         return;
     }
     if (a->n_values == 0)
-        argp_failure(state, NG_EXIT_USAGE, 0, "VALUE: missing");
+        ng_command_refuse(state, "VALUE: missing");
     if (a->all_modes && (a->mode_given || a->overflow_given))
-        argp_failure(state, NG_EXIT_USAGE, 0,
-                     "--all-modes: shows every mode and overflow rule; --mode "
-                     "and --overflow choose one");
+        ng_command_refuse(
+            state, "--all-modes: shows every mode and overflow rule; --mode "
+                   "and --overflow choose one");
     if (!ng_rounding_offers_mode(format, rules->rounding))
-        argp_failure(state, NG_EXIT_USAGE, 0,
-                     "--mode: %s rounds nearest-even only", format->name);
+        ng_command_refuse(state, "--mode: %s rounds nearest-even only",
+                          format->name);
     if (!ng_rounding_offers_overflow(format, rules->overflow))
-        argp_failure(state, NG_EXIT_USAGE, 0, "--overflow: %s only saturates",
-                     format->name);
+        ng_command_refuse(state, "--overflow: %s only saturates", format->name);
     if (!a->all_modes && (rules->rounding == NG_STOCHASTIC) != a->random_given)
-        argp_failure(state, NG_EXIT_USAGE, 0,
-                     a->random_given
-                         ? "--random: only --mode stochastic reads it"
-                         : "--mode: stochastic needs its word, --random R");
+        ng_command_refuse(
+            state, a->random_given
+                       ? "--random: only --mode stochastic reads it"
+                       : "--mode: stochastic needs its word, --random R");
 }
 
 static int rule_value(struct argp_state *state, const char *option,
@@ -68,10 +66,11 @@ static int rule_value(struct argp_state *state, const char *option,
     int value = 0;
 
     if (!ng_rule_value_find(rule, name, &value))
-        argp_failure(state, NG_EXIT_USAGE, 0,
-                     "%s: %s: no such value (narrowgauge ops --rules lists "
-                     "them)",
-                     option, name);
+        ng_command_refuse(
+            state,
+            "%s: %s: no such value (narrowgauge ops --rules lists "
+            "them)",
+            option, name);
     return value;
 }
 
@@ -106,9 +105,9 @@ static error_t parse(int key, char *value, struct argp_state *state)
             return ARGP_ERR_UNKNOWN; /* the rest, all at once */
         a->view.format = ng_format_find(value);
         if (a->view.format == NULL)
-            argp_failure(state, NG_EXIT_USAGE, 0,
-                         "FORMAT: %s: no such format (" NG_FORMAT_NAMES ")",
-                         value);
+            ng_command_refuse(
+                state, "FORMAT: %s: no such format (" NG_FORMAT_NAMES ")",
+                value);
         break;
     case ARGP_KEY_ARGS:
         a->values = state->argv + state->next;

@@ -44,9 +44,9 @@ static error_t parse(int key, char *value, struct argp_state *state)
             return ARGP_ERR_UNKNOWN; /* the rest, all at once */
         a->format = ng_format_find(value);
         if (a->format == NULL)
-            argp_failure(state, NG_EXIT_USAGE, 0,
-                         "FORMAT: %s: no such format (" NG_FORMAT_NAMES ")",
-                         value);
+            ng_command_refuse(
+                state, "FORMAT: %s: no such format (" NG_FORMAT_NAMES ")",
+                value);
         break;
     case ARGP_KEY_ARGS:
         a->codes = state->argv + state->next;
@@ -54,20 +54,19 @@ static error_t parse(int key, char *value, struct argp_state *state)
         break;
     case ARGP_KEY_END:
         if (a->format == NULL) {
-            argp_failure(state, NG_EXIT_USAGE, 0,
-                         "FORMAT: missing (" NG_FORMAT_NAMES ")");
+            ng_command_refuse(state, "FORMAT: missing (" NG_FORMAT_NAMES ")");
             break;
         }
         if (!a->all && a->n_codes == 0)
-            argp_failure(state, NG_EXIT_USAGE, 0, "CODE: missing, or --all");
+            ng_command_refuse(state, "CODE: missing, or --all");
         if (a->all && a->n_codes > 0)
-            argp_failure(state, NG_EXIT_USAGE, 0,
-                         "--all: takes no codes beside it");
+            ng_command_refuse(state, "--all: takes no codes beside it");
         if (a->all && a->format->bits > 16)
-            argp_failure(state, NG_EXIT_USAGE, 0,
-                         "--all: %s has 2^%d codes, a table goes up to 2^16; "
-                         "name the codes instead",
-                         a->format->name, a->format->bits);
+            ng_command_refuse(
+                state,
+                "--all: %s has 2^%d codes, a table goes up to 2^16; "
+                "name the codes instead",
+                a->format->name, a->format->bits);
         break;
     default:
         return ARGP_ERR_UNKNOWN;

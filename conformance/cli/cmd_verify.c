@@ -70,15 +70,12 @@ static error_t parse(int key, char *value, struct argp_state *state)
         a->level = (int)ng_command_number(state, "--level", value, 0, 2);
         break;
     case 'o':
-        if (a->n_operations == MAX_LISTED)
-            argp_failure(state, NG_EXIT_USAGE, 0, "--op: more than %d",
-                         MAX_LISTED);
-        a->operation[a->n_operations++] = value;
+        ng_command_list(a->operation, &a->n_operations, MAX_LISTED, state,
+                        "--op", value);
         break;
     case KEY_SET:
         if (a->n_set == MAX_LISTED || strchr(value, '=') == NULL)
-            argp_failure(state, NG_EXIT_USAGE, 0, "--set: %s: not NAME=VALUE",
-                         value);
+            ng_command_refuse(state, "--set: %s: not NAME=VALUE", value);
         a->set[a->n_set++] = value;
         break;
     case KEY_SEED:
@@ -92,15 +89,15 @@ static error_t parse(int key, char *value, struct argp_state *state)
         if (sscanf(value, "%" SCNd64 "/%" SCNd64 "%n", &a->shard, &a->n_shards,
                    &used) != 2 || value[used] != '\0' || a->shard < 1
             || a->n_shards < a->shard)
-            argp_failure(state, NG_EXIT_USAGE, 0,
-                         "--shard: %s: not I/N with 1 <= I <= N", value);
+            ng_command_refuse(state, "--shard: %s: not I/N with 1 <= I <= N",
+                              value);
         a->shard--;
         a->sharded = true;
         break;
     case KEY_REQUIRE:
         if (strcmp(value, "gpu") != 0)
-            argp_failure(state, NG_EXIT_USAGE, 0,
-                         "--require: %s: only gpu can be required", value);
+            ng_command_refuse(state, "--require: %s: only gpu can be required",
+                              value);
         a->require_gpu = true;
         break;
     case KEY_ERRORS:
@@ -112,9 +109,7 @@ static error_t parse(int key, char *value, struct argp_state *state)
     case KEY_JSON: a->json = true; break;
     case KEY_REPLAY: a->replay = value; break;
     case ARGP_KEY_ARG:
-        argp_failure(state, NG_EXIT_USAGE, 0, "%s: unexpected argument",
-                     value);
-        break;
+        ng_command_stray(state, value);
     default: return ARGP_ERR_UNKNOWN;
     }
     return 0;

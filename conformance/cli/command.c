@@ -1,20 +1,54 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * argp adds two lines about --help to each error of its own and of its callers;
+ * a stream for errors that is null keeps it silent. What getopt finds it prints
+ * itself, in one line; the rest goes through ng_command_refuse.
+ */
 #include "conformance/cli/command.h"
 
 #include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
+
+/* The parser above a command's own. */
+static error_t begin(int key, char *value, struct argp_state *state)
+{
+    (void)value;
+    if (key != ARGP_KEY_INIT)
+        return ARGP_ERR_UNKNOWN;
+    state->err_stream = NULL;
+    state->child_inputs[0] = state->input;
+    return 0;
+}
 
 void ng_command_parse(const struct argp *argp, int argc, char **argv,
                       void *input)
 {
-    argp_err_exit_status = NG_EXIT_USAGE;
-    const error_t failure = argp_parse(argp, argc, argv, 0, NULL, input);
+    const struct argp_child children[] = {{argp, 0, NULL, 0}, {0}};
+    const struct argp above = {.parser = begin, .children = children};
+    const error_t failure = argp_parse(&above, argc, argv, 0, NULL, input);
 
     if (failure != 0)
         exit(failure == ENOMEM ? NG_EXIT_ENVIRONMENT : NG_EXIT_USAGE);
 }
 
-long long ng_command_number(struct argp_state *state, const char *option,
+void ng_command_refuse(const struct argp_state *state, const char *format, ...)
+{
+    char text[1024];
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    for (char *c = text; *c != '\0'; c++)
+        if ((unsigned char)*c < 0x20 || *c == 0x7F)
+            *c = '?';
+    fprintf(stderr, "%s: %s\n", state->name, text);
+    exit(NG_EXIT_USAGE);
+}
+
+long long ng_command_number(const struct argp_state *state, const char *option,
                             const char *text, long long low, long long high)
 {
     char *end;
@@ -23,7 +57,21 @@ long long ng_command_number(struct argp_state *state, const char *option,
     const long long number = strtoll(text, &end, 0);
     if (end == text || *end != '\0' || errno != 0 || number < low
         || number > high)
-        argp_failure(state, NG_EXIT_USAGE, 0, "%s: %s: not a whole number from %lld to %lld",
-                   option, text, low, high);
+        ng_command_refuse(state, "%s: %s: not a whole number from %lld to %lld",
+                          option, text, low, high);
     return number;
+}
+
+void ng_command_list(const char **list, int *n, int most,
+                     const struct argp_state *state, const char *option,
+                     const char *value)
+{
+    if (*n == most)
+        ng_command_refuse(state, "%s: more than %d", option, most);
+    list[(*n)++] = value;
+}
+
+void ng_command_stray(const struct argp_state *state, const char *value)
+{
+    ng_command_refuse(state, "%s: unexpected argument", value);
 }

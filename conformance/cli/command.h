@@ -35,13 +35,32 @@ int ng_cmd_show(int argc, char **argv);
 int ng_cmd_verify(int argc, char **argv);
 
 /* argp_parse with this program's conventions: a usage error prints one line
- * that names the option, and exits with 2. argv[0] is "narrowgauge <command>". */
+ * that names the option, and exits with 2. argv[0] is "narrowgauge <command>",
+ * or another program's name. */
 void ng_command_parse(const struct argp *argp, int argc, char **argv,
                       void *input);
 
-/* Parse a whole number within [low, high], or stop with a usage error that
- * names the option. */
-long long ng_command_number(struct argp_state *state, const char *option,
+/* For parsers, in place of argp's own two, which would be silent and are
+ * poisoned: print the one line, "NAME: ...", and exit with 2. */
+void ng_command_refuse(const struct argp_state *state, const char *format, ...)
+    __attribute__((noreturn, format(printf, 2, 3)));
+
+#ifdef __GNUC__
+#pragma GCC poison argp_error argp_failure
+#endif
+
+/* Parse a whole number within [low, high], or refuse it. */
+long long ng_command_number(const struct argp_state *state, const char *option,
                             const char *text, long long low, long long high);
+
+/* Append the value of an option that may be repeated to a list of *n, or refuse
+ * it where there are `most`. */
+void ng_command_list(const char **list, int *n, int most,
+                     const struct argp_state *state, const char *option,
+                     const char *value);
+
+/* Refuse an argument that is no option's. */
+void ng_command_stray(const struct argp_state *state, const char *value)
+    __attribute__((noreturn));
 
 #endif

@@ -41,8 +41,8 @@ static ng_dtype dtype_of(struct argp_state *state, const char *option,
     ng_dtype dtype = NG_FP32;
 
     if (strstr(allowed, name) == NULL || !ng_dtype_find(name, &dtype))
-        argp_failure(state, NG_EXIT_USAGE, 0, "%s: %s: not one of %s", option,
-                     name, allowed);
+        ng_command_refuse(state, "%s: %s: not one of %s", option, name,
+                          allowed);
     return dtype;
 }
 
@@ -67,16 +67,11 @@ static error_t parse(int key, char *value, struct argp_state *state)
         a->pow2 = true;
         break;
     case 't':
-        if (a->n_names == NG_MAX_QUANTIZE_NAMES)
-            argp_failure(state, NG_EXIT_USAGE, 0, "--tensor: more than %d",
-                         NG_MAX_QUANTIZE_NAMES);
-        a->name[a->n_names++] = value;
+        ng_command_list(a->name, &a->n_names, NG_MAX_QUANTIZE_NAMES, state,
+                        "--tensor", value);
         break;
     case KEY_SET:
-        if (a->n_set == NG_N_RULES)
-            argp_failure(state, NG_EXIT_USAGE, 0, "--set: more than %d",
-                         NG_N_RULES);
-        a->set[a->n_set++] = value;
+        ng_command_list(a->set, &a->n_set, NG_N_RULES, state, "--set", value);
         break;
     case KEY_SCALES:
         a->plan.scales =
@@ -89,8 +84,7 @@ static error_t parse(int key, char *value, struct argp_state *state)
         break;
     case KEY_PART:
         if (strcmp(value, "codes") != 0 && strcmp(value, "scales") != 0)
-            argp_failure(state, NG_EXIT_USAGE, 0,
-                         "--part: %s: not codes or scales", value);
+            ng_command_refuse(state, "--part: %s: not codes or scales", value);
         a->part = value;
         break;
     case KEY_SEED:
@@ -99,17 +93,16 @@ static error_t parse(int key, char *value, struct argp_state *state)
         break;
     case ARGP_KEY_ARG:
         if (a->out != NULL)
-            argp_failure(state, NG_EXIT_USAGE, 0, "%s: unexpected argument",
-                         value);
+            ng_command_stray(state, value);
         *(a->in == NULL ? &a->in : &a->out) = value;
         break;
     case ARGP_KEY_END:
         if (a->operation == NULL)
-            argp_failure(state, NG_EXIT_USAGE, 0,
-                         "--op: missing (narrowgauge ops lists them)");
+            ng_command_refuse(state,
+                              "--op: missing (narrowgauge ops lists them)");
         if (a->out == NULL)
-            argp_failure(state, NG_EXIT_USAGE, 0, "%s: missing",
-                         a->in == NULL ? "IN" : "OUT");
+            ng_command_refuse(state, "%s: missing",
+                              a->in == NULL ? "IN" : "OUT");
         break;
     default:
         return ARGP_ERR_UNKNOWN;

@@ -44,19 +44,6 @@ static const struct argp_option options[] = {
     {"quiet", 'q', NULL, 0, "No progress", 0},
     {0}};
 
-static int64_t whole(struct argp_state *state, const char *option,
-                     const char *text, int64_t most)
-{
-    char *end;
-
-    errno = 0;
-    const long long value = strtoll(text, &end, 10);
-    if (errno != 0 || end == text || *end != '\0' || value < 1 || value > most)
-        argp_error(state, "%s: %s: not a number in 1 .. %lld", option, text,
-                   (long long)most);
-    return value;
-}
-
 static error_t parse(int key, char *value, struct argp_state *state)
 {
     arguments *a = state->input;
@@ -69,13 +56,14 @@ static error_t parse(int key, char *value, struct argp_state *state)
         a->text = value;
         break;
     case 'n':
-        a->steps = whole(state, "--steps", value, 1000000000);
+        a->steps = ng_command_number(state, "--steps", value, 1, 1000000000);
         break;
     case 's':
-        a->seeds = whole(state, "--seeds", value, NG_STUDY_MAX_SEEDS);
+        a->seeds =
+            ng_command_number(state, "--seeds", value, 1, NG_STUDY_MAX_SEEDS);
         break;
     case 'j':
-        a->threads = (int)whole(state, "--threads", value, 4096);
+        a->threads = (int)ng_command_number(state, "--threads", value, 1, 4096);
         break;
     case 'o':
         a->out = value;
@@ -96,8 +84,7 @@ static error_t parse(int key, char *value, struct argp_state *state)
         a->quiet = true;
         break;
     case ARGP_KEY_ARG:
-        argp_error(state, "%s: unexpected argument", value);
-        break;
+        ng_command_stray(state, value);
     default:
         return ARGP_ERR_UNKNOWN;
     }
@@ -231,8 +218,7 @@ int main(int argc, char **argv)
     json_error_t fault;
     int exit_status = NG_EXIT_OK;
 
-    argp_err_exit_status = NG_EXIT_USAGE;
-    argp_parse(&argp, argc, argv, 0, NULL, &a);
+    ng_command_parse(&argp, argc, argv, &a);
     if ((size_t)snprintf(path, sizeof path, "%s/optimizers.json", a.out)
         >= sizeof path)
         return complain(NG_EXIT_USAGE, "--out: too long a name");

@@ -71,6 +71,8 @@ libstudy_a_SOURCES = \
 # To be carried to a larger machine: make study-optimizers LDFLAGS=-all-static
 noinst_PROGRAMS += study-optimizers
 study_optimizers_SOURCES = \
+	conformance/cli/command.c \
+	conformance/cli/command.h \
 	conformance/cli/progress.c \
 	conformance/cli/progress.h \
 	conformance/cli/study_optimizers.c

@@ -1,0 +1,67 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# Wrong usage of any command: exit 2, nothing on standard output, and one line
+# that names the command and what is wrong.
+set -u
+narrowgauge=${NARROWGAUGE:-./narrowgauge}
+builddir=${NG_BUILDDIR:-.}
+scratch=$(mktemp -d) || exit 99
+trap 'rm -rf "$scratch"' EXIT
+failed=0
+
+# refused WANTED_TEXT PROGRAM ARGUMENT...
+refused() {
+    local text=$1
+    shift
+    "$@" > "$scratch/out" 2> "$scratch/err" < /dev/null
+    local got=$?
+    if [ $got -ne 2 ] || [ -s "$scratch/out" ] ||
+        [ "$(wc -l < "$scratch/err")" -ne 1 ] ||
+        ! grep -qF -e "$text" "$scratch/err"; then
+        echo "FAIL $*: exit $got; want 2 and one line with: $text"
+        cat "$scratch/out" "$scratch/err"
+        failed=1
+    fi
+}
+
+commands=$("$narrowgauge" --help | sed -n 's/^  \([a-z]*\)  *[a-z].*/\1/p' | sort -u)
+[ "$(echo "$commands" | wc -l)" -ge 6 ] || { echo "FAIL no commands"; exit 1; }
+for command in $commands; do
+    [ "$command" = narrowgauge ] && continue
+    refused "narrowgauge $command: unrecognized option '--frobnicate'" \
+        "$narrowgauge" "$command" --frobnicate
+    refused "narrowgauge $command: invalid option -- 'Z'" \
+        "$narrowgauge" "$command" -Z
+    "$narrowgauge" "$command" --help > "$scratch/help" 2> "$scratch/err" ||
+        { echo "FAIL $command --help"; failed=1; }
+    if [ -s "$scratch/err" ] || ! grep -q '^Usage: narrowgauge' "$scratch/help"; then
+        echo "FAIL $command --help: no usage, or an error"
+        failed=1
+    fi
+done
+refused "narrowgauge: no such command: frobnicate" "$narrowgauge" frobnicate
+refused "option '--op' requires an argument" "$narrowgauge" verify --op
+refused "narrowgauge verify: stray: unexpected argument" "$narrowgauge" verify stray
+refused "narrowgauge verify: --level: 3: not a whole number from 0 to 2" \
+    "$narrowgauge" verify --level 3
+refused "narrowgauge bench: stray: unexpected argument" "$narrowgauge" bench stray
+refused "narrowgauge bench: --repeat: x: not a whole number from 1 to" \
+    "$narrowgauge" bench --repeat x
+refused "narrowgauge quantize: --op: missing" "$narrowgauge" quantize a b
+refused "narrowgauge quantize: c: unexpected argument" \
+    "$narrowgauge" quantize --op x a b c
+tensors=()
+for _ in {1..257}; do tensors+=(--tensor x); done
+refused "narrowgauge quantize: --tensor: more than 256" \
+    "$narrowgauge" quantize "${tensors[@]}" a b
+refused "narrowgauge round: VALUE: missing" "$narrowgauge" round e4m3
+refused "narrowgauge show: CODE: missing" "$narrowgauge" show e4m3
+if [ -x "$builddir/study-optimizers" ]; then
+    refused "unrecognized option '--frobnicate'" \
+        "$builddir/study-optimizers" --frobnicate
+    refused "--seeds: 18: not a whole number from 1 to 17" \
+        "$builddir/study-optimizers" --seeds 18
+    refused "stray: unexpected argument" "$builddir/study-optimizers" stray
+fi
+exit $failed
