@@ -81,5 +81,5 @@ nodist_libnarrowgauge_la_SOURCES = %D%/profiles_table.c
 
 %D%/profiles_table.c: $(ng_profiles) %D%/local.mk build-aux/embed_profiles.sh
 	$(AM_V_GEN)$(MKDIR_P) $(@D)
-	$(AM_V_at)(cd $(srcdir) && $(SHELL) build-aux/embed_profiles.sh $(ng_profiles)) >$@.tmp
+	$(AM_V_at)(cd $(srcdir) && $(SHELL) build-aux/embed_profiles.sh profile $(ng_profiles)) >$@.tmp
 	$(AM_V_at)mv $@.tmp $@

@@ -81,8 +81,10 @@ int64_t ng_array_scale_bytes(const ng_array *array);
 int64_t ng_carrier_row_bytes(ng_carrier carrier, int64_t cols);
 int64_t ng_carrier_row_scale_bytes(ng_carrier carrier, int64_t cols);
 
-/* Rows first .. first + n - 1 of an array of one of those four carriers. */
+/* Rows first .. first + n - 1 of an array of one of those four carriers; and
+ * matrices first .. first + n - 1 of a batch, of any carrier but FP8_COL. */
 ng_array ng_array_rows(const ng_array *array, int64_t first, int64_t n);
+ng_array ng_array_batch(const ng_array *array, int64_t first, int64_t n);
 
 /* Which rows belong together. offsets are the host's, and the backend's too
  * where it has memory of its own (null there: it copies them). Null groups: one

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Parameters as an optimizer sees them: first values, new values, gradients;
+ * and the routers' biases.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "reference/convert/ref_philox.h"
+#include "reference/model/model_parts.h"
+
+/* ---- parameters
+ * ------------------------------------------------------------------ */
+
+int64_t ng_model_n_parameters(const ng_model *m)
+{
+    return m->n_slots;
+}
+
+const ng_model_parameter *ng_model_parameter_of(const ng_model *m,
+                                                int64_t parameter)
+{
+    return parameter >= 0 && parameter < m->n_slots ? &m->slots[parameter].seen
+                                                    : NULL;
+}
+
+/* The sum of 8 uniform integers of 16 bits has mean 8 * 65535 / 2 and variance
+ * 8 (2^32 - 1) / 12: near a normal out to 4.9 deviations, where it ends. */
+void ng_model_initial(float *theta, const ng_model *m, int64_t parameter,
+                      uint64_t seed)
+{
+    const ng_model_parameter *seen = &m->slots[parameter].seen;
+    const double factor = seen->init_std / sqrt(8.0 * 4294967295.0 / 12.0);
+
+    for (int64_t i = 0; i < seen->n; i++) {
+        int64_t sum = 0;
+
+        if (seen->init_std == 0.0) {
+            theta[i] = seen->decay == NG_NO_DECAY ? 1.0f : 0.0f;
+            continue;
+        }
+        for (uint64_t word = 0; word < 4; word++) {
+            const uint32_t random = ng_ref_philox(seed, (uint64_t)parameter,
+                                                  4 * (uint64_t)i + word);
+
+            sum += (random & 0xFFFF) + (random >> 16);
+        }
+        theta[i] = (float)(((double)sum - 8.0 * 65535.0 / 2.0) * factor);
+    }
+}
+
+static ng_status load_linear(const ng_model *m, const ng_linear *linear,
+                             int64_t batch, const ng_array *theta)
+{
+    const ng_backend *b = m->backend;
+    const ng_array forward = ng_array_batch(&linear->forward, batch, 1);
+    const ng_array backward = ng_array_batch(&linear->backward, batch, 1);
+    ng_status status = b->convert(b->context, &forward, theta, NULL, NULL);
+
+    if (status == NG_OK && backward.data != forward.data)
+        status = b->convert(b->context, &backward, theta, NULL, NULL);
+    if (status == NG_OK && linear->transposed.data != NULL) {
+        const ng_array transposed =
+            ng_array_batch(&linear->transposed, batch, 1);
+
+        status = b->transpose(b->context, &transposed, &backward);
+    }
+    return status;
+}
+
+static ng_status load_array(ng_model *m, const ng_slot *slot,
+                            const ng_array *theta)
+{
+    const ng_backend *b = m->backend;
+    const ng_listed *l = &slot->listed;
+
+    if (l->norm)
+        return b->convert(b->context, &ng_model_norm_of(m, l)->w, theta, NULL,
+                          NULL);
+    if (l->role == NG_ROLE_EMBEDDING) {
+        const ng_status status =
+            b->convert(b->context, &m->embedding, theta, NULL, NULL);
+
+        return status == NG_OK && m->config.tie_head
+                   ? load_linear(m, &m->head, 0, theta)
+                   : status;
+    }
+    return load_linear(m, ng_model_linear_of(m, l),
+                       l->expert >= 0 ? l->expert - m->first_expert : 0, theta);
+}
+
+ng_status ng_model_load(ng_model *m, int64_t parameter, const float *theta,
+                        ng_error *error)
+{
+    const ng_backend *b = m->backend;
+    ng_slot *slot;
+    ng_array values;
+    ng_status status;
+
+    if (parameter < 0 || parameter >= m->n_slots
+        || !m->slots[parameter].seen.local)
+        return ng_fail(error, NG_BAD_SHAPE, "parameter %lld: not on this rank",
+                       (long long)parameter);
+    slot = &m->slots[parameter];
+    values = (ng_array){.carrier = NG_CARRY_FP32,
+                        .batch = 1,
+                        .rows = slot->listed.rows,
+                        .cols = slot->listed.cols};
+    if (!ng_model_allocate(m, &values))
+        return ng_fail(error, NG_NO_MEMORY, "%s: out of memory",
+                       slot->seen.name);
+    status =
+        b->upload(b->context, values.data, theta, ng_array_data_bytes(&values));
+    if (status == NG_OK)
+        status = load_array(m, slot, &values);
+    if (status == NG_OK)
+        status = b->wait(b->context);
+    b->free(b->context, values.data);
+    return status == NG_OK ? NG_OK
+                           : ng_fail(error, status, "%s: %s", slot->seen.name,
+                                     ng_status_text(status));
+}
+
+const float *ng_model_gradient(const ng_model *m, int64_t parameter)
+{
+    const ng_slot *slot;
+    const float *arena;
+
+    if (!m->ended || parameter < 0 || parameter >= m->n_slots)
+        return NULL;
+    slot = &m->slots[parameter];
+    if (!slot->seen.local)
+        return NULL;
+    arena = ng_tree_total(slot->listed.expert >= 0 ? &m->local : &m->shared);
+    return arena != NULL ? arena + slot->offset : NULL;
+}
+
+/* ---- the routers' biases
+ * --------------------------------------------------------- */
+
+int64_t ng_model_n_state(const ng_model *m)
+{
+    return ng_model_moe_layers(&m->config) * m->config.experts;
+}
+
+void ng_model_get_state(float *state, const ng_model *m)
+{
+    memcpy(state, m->bias, (size_t)ng_model_n_state(m) * sizeof *state);
+}
+
+ng_status ng_model_set_state(ng_model *m, const float *state, ng_error *error)
+{
+    const ng_backend *b = m->backend;
+    const int64_t n = m->config.experts;
+
+    for (int64_t i = 0; i < ng_model_n_state(m); i++)
+        if (!isfinite(state[i]))
+            return ng_fail(error, NG_BAD_VALUE, "router bias %lld: not finite",
+                           (long long)i);
+    if (state != m->bias)
+        memcpy(m->bias, state, (size_t)ng_model_n_state(m) * sizeof *state);
+    for (int64_t i = 0; i < m->n_blocks; i++) {
+        const ng_layer *layer = &m->layers[i];
+        ng_status status;
+
+        if (!layer->moe)
+            continue;
+        status = b->upload(b->context, layer->bias.data,
+                           m->bias + layer->moe_index * n,
+                           n * (int64_t)sizeof *m->bias);
+        if (status != NG_OK)
+            return ng_fail(error, status, "router bias: %s",
+                           ng_status_text(status));
+    }
+    return NG_OK;
+}
+
+void ng_model_update_router(ng_model *m)
+{
+    const int64_t n = m->config.experts;
+    const float speed = (float)m->config.bias_speed;
+
+    for (int64_t layer = 0; layer < ng_model_moe_layers(&m->config); layer++) {
+        const int64_t *load = m->load + layer * n;
+        int64_t total = 0;
+
+        for (int64_t e = 0; e < n; e++)
+            total += load[e];
+        for (int64_t e = 0; e < n; e++) {
+            /* mean - load, times n */
+            const int64_t below = total - load[e] * n;
+
+            m->bias[layer * n + e] += below > 0   ? speed
+                                      : below < 0 ? -speed
+                                                  : 0.0f;
+        }
+    }
+    /* finite by what begin and set_state let in, short of 10^38 steps */
+    (void)ng_model_set_state(m, m->bias, NULL);
+}
+
+const int64_t *ng_model_load_of_experts(const ng_model *m)
+{
+    return m->load;
+}
