@@ -181,6 +181,8 @@ bin_PROGRAMS += narrowgauge
 narrowgauge_SOURCES = \
 	%D%/cli/bench_case.c \
 	%D%/cli/bench_case.h \
+	%D%/cli/bench_gemm.c \
+	%D%/cli/bench_gemm.h \
 	%D%/cli/bench_machine.c \
 	%D%/cli/bench_machine.h \
 	%D%/cli/bench_optim.c \

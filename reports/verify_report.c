@@ -94,7 +94,7 @@ void ng_verify_report_print(FILE *out, const json_t *run, int max_failures)
             PRId64 "\n\n", text_of(run, "version"), text_of(run, "subject"),
             text_of(run, "expected"), text_of(run, "profile"),
             (int)number_of(run, "level"), number_of(run, "seed"));
-    fprintf(out, "%-20s %8s %12s %15s %12s  %s\n", "operation", "variants",
+    fprintf(out, "%-24s %8s %12s %15s %12s  %s\n", "operation", "variants",
             "cases", "elements", "differences", "");
     json_array_foreach(operations, i, operation) {
         const int64_t variants = number_of(operation, "variants");
@@ -104,7 +104,7 @@ void ng_verify_report_print(FILE *out, const json_t *run, int max_failures)
         absent += variants == 0;
         if (variants == 0)
             continue;
-        fprintf(out, "%-20s %8" PRId64 " %12s", text_of(operation, "operation"),
+        fprintf(out, "%-24s %8" PRId64 " %12s", text_of(operation, "operation"),
                 variants,
                 ng_number_grouped(a, sizeof a, number_of(operation, "cases")));
         fprintf(out, " %15s %12s  %s\n",

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "conformance/cli/bench_gemm.h"
 #include "conformance/cli/bench_optim.h"
 #include "conformance/subject/subject.h"
 #include "formats/format.h"
@@ -257,7 +258,8 @@ ng_status ng_bench_case_begin(ng_bench_case *bench, const char *operation,
     else if (strcmp(operation, "pack_e2m1") == 0
              || strcmp(operation, "unpack_e2m1") == 0)
         begin_packing(bench, *operation == 'p', rows);
-    else if (!begin_codec(bench, operation, bench->values))
+    else if (!begin_codec(bench, operation, bench->values)
+             && !ng_bench_gemm_begin(bench))
         status = ng_bench_optim_begin(bench);
     bench->bytes = bytes_of(bench->call.input, bench->call.n_inputs)
                    + bytes_of(bench->call.output, bench->call.n_outputs);

@@ -12,7 +12,7 @@
 
 typedef struct ng_bench_case {
     ng_call call;
-    int64_t values; /* logical elements of the input */
+    int64_t values; /* logical elements of the input; of a GEMM products */
     int64_t bytes;  /* inputs and outputs, each counted once */
     char shape[48];
     void *block[2 * NG_MAX_TENSORS];

@@ -30,14 +30,14 @@ void ng_bench_print_header(const ng_bench_setting *setting)
         machine->cpu, machine->threads, machine->threads == 1 ? "" : "s",
         machine->compiler, machine->copy_rate, setting->repeat,
         setting->repeat == 1 ? "" : "s");
-    printf("%-19s  %-10s  %9s  %9s  %9s  %8s  %7s  %7s\n", "operation", "shape",
+    printf("%-24s  %-12s  %9s  %9s  %9s  %8s  %7s  %7s\n", "operation", "shape",
            "median ms", "min", "max", "ns/value", "GB/s", "of copy");
 }
 
 void ng_bench_print_row(const ng_bench_row *row,
                         const ng_bench_setting *setting)
 {
-    printf("%-19s  %-10s  %9.3f  %9.3f  %9.3f  %8.2f  %7.3f  %5.1f %%\n",
+    printf("%-24s  %-12s  %9.3f  %9.3f  %9.3f  %8.2f  %7.3f  %5.1f %%\n",
            row->operation, row->shape, row->seconds.median * 1e3,
            row->seconds.min * 1e3, row->seconds.max * 1e3, ns_a_value(row),
            rate_of(row), 100 * rate_of(row) / setting->machine.copy_rate);

@@ -3,13 +3,16 @@
  * Subject "cuda": the kernels of libnarrowgauge-cuda.so on the GPU.
  *
  * To add an operation: if it is one of conversions.h, a line of CONVERSIONS
- * below; else an adapter and a row of `rows`.
+ * below; else an adapter and a row of `rows`. The GEMMs' kernels add as the
+ * tensor core does, whatever rule is asked for: under profile hopper-wgmma that
+ * is compared in bits, else held to the bound.
  */
 #include <stddef.h>
 #include <string.h>
 
 #include "conformance/subject/conversions.h"
 #include "conformance/subject/cuda_call.h"
+#include "conformance/subject/gemm_functions.h"
 #include "conformance/subject/subject.h"
 #include "cuda/convert/elements.h"
 
@@ -74,6 +77,73 @@ static ng_status run_conversion(const void *row, const ng_call *device_call,
     launch_now = launch;
     return ng_conversions_run(&conversions, device_call);
 }
+
+/* ---- the grouped GEMMs, likewise ---- */
+
+static ng_status (*cuda_fprop)(const ng_matrix *, const ng_fp8 *,
+                               const ng_fp8 *, const ng_options *,
+                               const ng_cuda_launch *);
+static ng_status (*cuda_wgrad)(const ng_matrix *, const ng_matrix *,
+                               const ng_fp8 *, const ng_fp8 *,
+                               const ng_options *, const ng_cuda_launch *);
+static ng_status (*cuda_mxfp4_fprop)(const ng_matrix *, const ng_mxfp4 *,
+                                     const ng_fp8 *, const ng_options *,
+                                     const ng_cuda_launch *);
+static ng_status (*cuda_mxfp4_wgrad)(const ng_matrix *, const ng_matrix *,
+                                     const ng_fp8 *, const ng_mxfp4 *,
+                                     const ng_options *,
+                                     const ng_cuda_launch *);
+
+static ng_status fprop(const ng_matrix *d, const ng_fp8 *a, const ng_fp8 *b,
+                       const ng_options *options)
+{
+    const ng_status status = check_offsets(a->rows);
+
+    return status != NG_OK ? status : cuda_fprop(d, a, b, options, launch_now);
+}
+
+static ng_status wgrad(const ng_matrix *d, const ng_matrix *c, const ng_fp8 *a,
+                       const ng_fp8 *b, const ng_options *options)
+{
+    const ng_status status = check_offsets(a->rows);
+
+    return status != NG_OK ? status
+                           : cuda_wgrad(d, c, a, b, options, launch_now);
+}
+
+static ng_status mxfp4_fprop(const ng_matrix *d, const ng_mxfp4 *a,
+                             const ng_fp8 *b, const ng_options *options)
+{
+    const ng_status status = check_offsets(a->rows);
+
+    return status != NG_OK ? status
+                           : cuda_mxfp4_fprop(d, a, b, options, launch_now);
+}
+
+static ng_status mxfp4_wgrad(const ng_matrix *d, const ng_matrix *c,
+                             const ng_fp8 *a, const ng_mxfp4 *b,
+                             const ng_options *options)
+{
+    const ng_status status = check_offsets(a->rows);
+
+    return status != NG_OK ? status
+                           : cuda_mxfp4_wgrad(d, c, a, b, options, launch_now);
+}
+
+static ng_gemm_functions gemms; /* those that the library has */
+
+static ng_status run_gemm(const void *row, const ng_call *device_call,
+                          const ng_cuda_launch *launch)
+{
+    (void)row;
+    launch_now = launch;
+    return ng_gemm_functions_run(&gemms, device_call);
+}
+
+#define FIND_GEMM(entry)                                                   \
+    *(void **)&cuda_##entry =                                              \
+        ng_cuda_library_find("ng_cuda_grouped_gemm_" #entry);              \
+    gemms.entry = cuda_##entry != NULL ? entry : NULL
 
 /* ---- everything else: an adapter each
  * ------------------------------------------- */
@@ -194,6 +264,10 @@ static ng_status open_subject(ng_error *error)
     FIND(convert_scales, ng_scales, ng_scales)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         rows[i].function = ng_cuda_library_find(rows[i].symbol);
+    FIND_GEMM(fprop);
+    FIND_GEMM(wgrad);
+    FIND_GEMM(mxfp4_fprop);
+    FIND_GEMM(mxfp4_wgrad);
     return NG_OK;
 }
 
@@ -201,6 +275,7 @@ static bool covers(const ng_call *call)
 {
     return cuda != NULL
            && (find(call->operation) != NULL
+               || ng_gemm_functions_cover(&gemms, call)
                || ng_conversions_cover(&conversions, call));
 }
 
@@ -211,6 +286,8 @@ static ng_status run(const ng_call *call)
     if (!covers(call))
         return NG_NOT_COVERED;
     host_call = call;
+    if (ng_gemm_functions_cover(&gemms, call))
+        return ng_cuda_call(cuda, call, run_gemm, NULL);
     r = find(call->operation);
     return r != NULL ? ng_cuda_call(cuda, call, run_row, r)
                      : ng_cuda_call(cuda, call, run_conversion, NULL);
