@@ -35,7 +35,7 @@ TEST_EXTENSIONS = .sh
 SH_LOG_COMPILER = $(BASH)
 
 # In automake's place, whose rule ends with a table.
-check-TESTS: $(check_PROGRAMS)
+check-TESTS: $(check_PROGRAMS) $(check_LTLIBRARIES)
 	@rm -f $(TEST_LOGS) $(TEST_LOGS:.log=.trs) $(TEST_SUITE_LOG)
 	@status=0; $(MAKE) $(AM_MAKEFLAGS) $(TEST_SUITE_LOG) || status=1; \
 	$(SHELL) $(srcdir)/%D%/count_tests.sh $(TEST_LOGS:.log=.trs) || status=1; \

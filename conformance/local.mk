@@ -6,6 +6,8 @@ libsuite_a_LIBADD =
 
 libsuite_a_SOURCES = \
 	%D%/subject/bounds.h \
+	%D%/subject/buffer.c \
+	%D%/subject/buffer.h \
 	%D%/subject/call.c \
 	%D%/subject/call.h \
 	%D%/subject/conversions.c \
@@ -14,12 +16,27 @@ libsuite_a_SOURCES = \
 	%D%/subject/gemm_functions.c \
 	%D%/subject/gemm_functions.h \
 	%D%/subject/gemm_functions_reference.c \
+	%D%/subject/escape.c \
+	%D%/subject/escape.h \
+	%D%/subject/host.c \
+	%D%/subject/host.h \
+	%D%/subject/host_child.c \
+	%D%/subject/host_child.h \
+	%D%/subject/host_limits.c \
+	%D%/subject/host_limits.h \
+	%D%/subject/host_load.c \
+	%D%/subject/host_load.h \
+	%D%/subject/host_wire.h \
 	%D%/subject/optim_functions.c \
 	%D%/subject/optim_functions.h \
 	%D%/subject/optim_functions_reference.c \
+	%D%/subject/process.c \
+	%D%/subject/process.h \
 	%D%/subject/subject.c \
 	%D%/subject/subject.h \
 	%D%/subject/subject_reference.c \
+	%D%/subject/verdict.c \
+	%D%/subject/verdict.h \
 	%D%/checks/block_case.c \
 	%D%/checks/block_case.h \
 	%D%/checks/case.c \
@@ -64,6 +81,8 @@ libsuite_a_SOURCES = \
 	%D%/checks/proof_split.c \
 	%D%/checks/proof_states.c \
 	%D%/checks/proof_window.c \
+	%D%/checks/rule_words.c \
+	%D%/checks/rule_words.h \
 	%D%/checks/variant.c \
 	%D%/checks/variant.h \
 	%D%/checks/verify.c \
@@ -177,6 +196,9 @@ libsuite_a_SOURCES += \
 	%D%/subject/subject_cuda_headers.cc
 endif
 
+# Beside the library's headers: all that a plug-in needs.
+nginclude_HEADERS = %D%/subject/plugin.h
+
 bin_PROGRAMS += narrowgauge
 narrowgauge_SOURCES = \
 	%D%/cli/bench_case.c \
@@ -235,7 +257,9 @@ narrowgauge_SOURCES = \
 	%D%/cli/rounding_view.h \
 	%D%/cli/rounding_why.c \
 	%D%/cli/rules_option.c \
-	%D%/cli/rules_option.h
+	%D%/cli/rules_option.h \
+	%D%/cli/subject_option.c \
+	%D%/cli/subject_option.h
 
 # The exhaustive claims of reports/proofs.json; see its page.
 if HAVE_MPFR
@@ -331,6 +355,25 @@ check_PROGRAMS += \
 endif
 endif
 
+# Plug-ins: the reference behind plugin.h, and one that does harm. (-rpath makes
+# libtool build a shared object of a library that is not installed.)
+check_LTLIBRARIES += plugin_reference.la plugin_hostile.la
+plugin_flags = $(AM_LDFLAGS) -module -avoid-version -shared -rpath /nowhere
+plugin_reference_la_SOURCES = \
+	%D%/checks/plugin_reference.c \
+	%D%/subject/call.c \
+	%D%/subject/conversions.c \
+	%D%/subject/gemm_functions.c \
+	%D%/subject/gemm_functions_reference.c \
+	%D%/subject/optim_functions.c \
+	%D%/subject/optim_functions_reference.c \
+	%D%/subject/subject_reference.c
+plugin_reference_la_CPPFLAGS = $(AM_CPPFLAGS)
+plugin_reference_la_LDFLAGS = $(plugin_flags)
+plugin_reference_la_LIBADD = libnarrowgauge.la
+plugin_hostile_la_SOURCES = %D%/checks/plugin_hostile.c
+plugin_hostile_la_LDFLAGS = $(plugin_flags)
+
 # Scripts: NARROWGAUGE is the program, NG_SRCDIR, NG_BUILDDIR, NG_FIXTURES folders.
 ng_test_scripts = \
 	%D%/checks/test_cli_bench.sh \
@@ -341,6 +384,8 @@ ng_test_scripts = \
 	%D%/checks/test_cli_usage.sh \
 	%D%/checks/test_cuda.sh \
 	%D%/checks/test_cuda_headers.sh \
+	%D%/checks/test_example_subject.sh \
+	%D%/checks/test_plugin.sh \
 	%D%/checks/test_proofs.sh \
 	%D%/checks/test_ranks.sh \
 	%D%/checks/test_reports.sh \

@@ -4,6 +4,8 @@ dist_man_MANS += %D%/narrowgauge.1
 EXTRA_DIST += \
 	%D%/completion/narrowgauge.bash \
 	%D%/cases.md \
+	%D%/example_subject.c \
+	%D%/subjects.md \
 	%D%/semantics.md
 
 # bash-completion loads a file that is named after the command.

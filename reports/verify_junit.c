@@ -91,6 +91,7 @@ static void write_case(xmlTextWriterPtr writer, const json_t *run,
 static xmlBufferPtr document_of(const json_t *run)
 {
     const json_t *operations = json_object_get(run, "operations");
+    const json_t *verdict = json_object_get(run, "verdict");
     xmlBufferPtr buffer = xmlBufferCreate();
     xmlTextWriterPtr writer = buffer != NULL ? xmlNewTextWriterMemory(buffer, 0)
                                              : NULL;
@@ -114,11 +115,24 @@ static xmlBufferPtr document_of(const json_t *run)
                                       "narrowgauge verify, level %d",
                                       (int)number_of(run, "level"));
     xmlTextWriterWriteFormatAttribute(writer, BAD_CAST "tests", "%zu",
-                                      json_array_size(operations));
+                                      json_array_size(operations)
+                                          + (verdict != NULL));
+
     xmlTextWriterWriteFormatAttribute(writer, BAD_CAST "failures", "%ld",
                                       failed);
     xmlTextWriterWriteFormatAttribute(writer, BAD_CAST "skipped", "%ld",
                                       skipped);
+    if (verdict != NULL)
+        xmlTextWriterWriteAttribute(writer, BAD_CAST "errors", BAD_CAST "1");
+    if (verdict != NULL) {
+        xmlTextWriterStartElement(writer, BAD_CAST "testcase");
+        attribute(writer, "classname", text_of(run, "subject"));
+        attribute(writer, "name", "load");
+        xmlTextWriterStartElement(writer, BAD_CAST "error");
+        attribute(writer, "message", text_of(verdict, "text"));
+        xmlTextWriterEndElement(writer);
+        xmlTextWriterEndElement(writer);
+    }
     json_array_foreach(operations, i, operation)
         write_case(writer, run, operation);
     xmlTextWriterEndDocument(writer);

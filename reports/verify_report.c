@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "reports/verify_report.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
@@ -21,15 +22,41 @@ static int64_t number_of(const json_t *object, const char *key)
     return json_integer_value(json_object_get(object, key));
 }
 
+/* "CRASHED, HUNG": what the subject did, but for what it was not asked. */
+static void print_verdicts(char text[64], const json_t *verdicts)
+{
+    size_t used = 0;
+    const char *name;
+    json_t *count;
+
+    text[0] = '\0';
+    json_object_foreach((json_t *)verdicts, name, count) {
+        if (strcmp(name, "not asked") == 0)
+            continue;
+        if (used + strlen(name) + 3 > 64)
+            break;
+        used += (size_t)sprintf(text + used, "%s%s", used > 0 ? ", " : "", name);
+    }
+    for (char *c = text; *c != '\0'; c++)
+        *c = (char)toupper((unsigned char)*c);
+}
+
 /* "equal", or of a bounded operation how near its bound it came. */
 static const char *verdict_of(char text[64], const json_t *operation)
 {
     const int64_t bounded = number_of(operation, "bounded");
+    const json_t *verdicts = json_object_get(operation, "verdicts");
 
     if (number_of(operation, "variants") == 0)
         return "not covered";
+    if (json_object_size(verdicts) > 0) {
+        print_verdicts(text, verdicts);
+        return text;
+    }
     if (number_of(operation, "failed_cases") > 0)
         return "DIFFERS";
+    if (number_of(operation, "cases") == 0)
+        return "not covered";
     if (json_array_size(json_object_get(operation, "missing")) > 0)
         return "CLASS EMPTY";
     if (bounded == 0)
@@ -85,7 +112,7 @@ static void print_failures(FILE *out, const json_t *operation, int max_failures)
 void ng_verify_report_print(FILE *out, const json_t *run, int max_failures)
 {
     const json_t *operations = json_object_get(run, "operations");
-    int64_t not_covered = 0, covered = 0, absent = 0;
+    int64_t not_covered = 0, covered = 0, absent = 0, beyond = 0, not_asked = 0;
     char a[32], b[32], verdict[64];
     json_t *operation;
     size_t i;
@@ -100,6 +127,9 @@ void ng_verify_report_print(FILE *out, const json_t *run, int max_failures)
         const int64_t variants = number_of(operation, "variants");
 
         not_covered += number_of(operation, "not_covered");
+        beyond += number_of(operation, "not_covered_cases");
+        not_asked += number_of(json_object_get(operation, "verdicts"),
+                               "not asked");
         covered += variants > 0;
         absent += variants == 0;
         if (variants == 0)
@@ -113,12 +143,21 @@ void ng_verify_report_print(FILE *out, const json_t *run, int max_failures)
                 verdict_of(verdict, operation));
     }
     fputc('\n', out);
+    if (json_object_get(run, "verdict") != NULL)
+        fprintf(out, "the subject cannot be used: %s\n",
+                text_of(json_object_get(run, "verdict"), "text"));
     json_array_foreach(operations, i, operation)
         print_failures(out, operation, max_failures);
     print_events(out, operations);
     if (not_covered > 0)
         fprintf(out, "not covered by the subject: %" PRId64 " operations whole, %"
                 PRId64 " variants in all\n", absent, not_covered);
+    if (beyond > 0)
+        fprintf(out, "beyond its limits, so not covered: %" PRId64 " cases\n",
+                beyond);
+    if (not_asked > 0)
+        fprintf(out, "not asked after it had failed too often: %" PRId64
+                " cases\n", not_asked);
     fprintf(out, "%s: %s differences in %s elements, %" PRId64
             " operations, %.1f s\n",
             json_is_true(json_object_get(run, "passed")) ? "PASSED" : "FAILED",
@@ -157,6 +196,9 @@ static void print_markdown(FILE *out, const json_t *run)
             text_of(run, "profile"), (int)number_of(run, "level"),
             number_of(run, "seed"), text_of(run, "version"),
             text_of(run, "time"));
+    if (json_object_get(run, "verdict") != NULL)
+        fprintf(out, "The subject cannot be used: %s\n\n",
+                text_of(json_object_get(run, "verdict"), "text"));
     fputs("| operation | variants | not covered | elements | differences | |\n"
           "|---|---:|---:|---:|---:|---|\n", out);
     json_array_foreach(operations, i, operation)

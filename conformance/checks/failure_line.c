@@ -45,6 +45,9 @@ void ng_failure_print(char *text, size_t size, const ng_failure *failure)
                ng_status_text(failure->want_status),
                ng_status_text(failure->got_status));
         return;
+    case NG_FAILURE_SUBJECT:
+        APPEND(" subject %s", failure->verdict.text);
+        return;
     case NG_FAILURE_EVENTS:
         APPEND(" events.%s want=%" PRIu64 " got=%" PRIu64,
                ng_event_name(failure->event), d->want, d->got);
@@ -53,8 +56,10 @@ void ng_failure_print(char *text, size_t size, const ng_failure *failure)
         APPEND(" outside %s byte=%" PRId64, failure->tensor, d->index[0]);
         break;
     case NG_FAILURE_UNSTABLE:
-        APPEND(" unstable");        /* then the element, as below */
-        /* fall through */
+    case NG_FAILURE_UNWRITTEN:
+        APPEND(failure->kind == NG_FAILURE_UNSTABLE ? " unstable"
+                                                    : " unwritten");
+        /* fall through */          /* to the element */
     case NG_FAILURE_BOUND:
     case NG_FAILURE_BITS:
         APPEND(" at=%s[", failure->tensor);

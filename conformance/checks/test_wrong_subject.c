@@ -207,15 +207,15 @@ START_TEST(unwritten)
     kind = UNWRITTEN;
     at = other;
     ck_assert(!verify());
-    ck_assert_int_eq((int)failure.kind, NG_FAILURE_BITS);
+    ck_assert_int_eq((int)failure.kind, NG_FAILURE_UNWRITTEN);
     ck_assert_uint_eq(failure.difference.got, 0xA5);
     expect_line(" got=a5 ");
     at = equal;
     ck_assert(!verify());
-    ck_assert_int_eq((int)failure.kind, NG_FAILURE_UNSTABLE);
+    ck_assert_int_eq((int)failure.kind, NG_FAILURE_UNWRITTEN);
     ck_assert_uint_eq(failure.difference.want, 0xA5);
     ck_assert_uint_eq(failure.difference.got, 0x5A);
-    expect_line(" unstable at=y.codes[");
+    expect_line(" unwritten at=y.codes[");
 }
 END_TEST
 

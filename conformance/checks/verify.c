@@ -82,6 +82,9 @@ static bool covered(const ng_operation *operation, const ng_variant *variant,
             continue;
         ng_case_begin(&c, operation->name, variant, s->name, 0, plan->seed);
         s->fill(&c, 0);
+        ng_foreign foreign = {.host = plan->host};
+
+        c.call.foreign = plan->host != NULL ? &foreign : NULL;
         const bool yes = plan->subject->covers(&c.call)
                          && !lacks_bounds(operation, &c, plan);
 
@@ -101,6 +104,16 @@ static bool wanted(const ng_operation *operation, const ng_variant *variant,
         if (!ng_variant_matches(variant, plan->axes[f]))
             return false;
     return true;
+}
+
+/* Whether the case ran, to pass or to fail; if not, it is counted as such. */
+static bool was_run(ng_operation_result *result, const ng_failure *failure)
+{
+    result->not_covered_cases += failure->not_covered;
+    result->verdicts[failure->verdict.kind] +=
+        failure->verdict.kind != NG_VERDICT_NONE;
+    return !failure->not_covered
+           && failure->verdict.kind != NG_VERDICT_GIVEN_UP;
 }
 
 static void keep_failure(ng_operation_result *result, const ng_failure *failure)
@@ -129,15 +142,21 @@ static void run_chunk(ng_operation_result *result, const ng_case_id *base,
         keep_failure(result, &lost);
         return;
     }
+    ng_host_restart_turns(plan->host);
 #pragma omp parallel for schedule(dynamic, 1)
     for (int i = 0; i < n; i++) {
         ng_case_id id = *base;
+        ng_verify_plan mine = *plan;
 
+        mine.turn = i + 1;
         id.index = case_number(id.stratum, variant, plan, first + i);
         passed[i] = ng_verify_case(&failure[i], &events[i], &elements[i], &id,
-                                   variant, plan);
+                                   variant, &mine);
+        ng_host_end_turn(plan->host, mine.turn);
     }
     for (int i = 0; i < n; i++) {       /* in order: the same text every time */
+        if (!was_run(result, &failure[i]))
+            continue;
         result->cases++;
         result->elements += elements[i];
         ng_events_add(&result->events, &events[i]);
@@ -249,6 +268,9 @@ void ng_verify_merge(ng_operation_result *sum, const ng_operation_result *part)
     sum->elements += part->elements;
     sum->failed_cases += part->failed_cases;
     sum->differences += part->differences;
+    sum->not_covered_cases += part->not_covered_cases;
+    for (int v = 0; v < NG_N_VERDICTS; v++)
+        sum->verdicts[v] += part->verdicts[v];
     ng_events_add(&sum->events, &part->events);
     ng_judgement_add(&sum->judged, &part->judged);
     for (int i = 0; i < part->n_failures; i++)

@@ -9,6 +9,7 @@
 #include "conformance/checks/case.h"
 #include "conformance/checks/judge.h"
 #include "conformance/checks/operation.h"
+#include "conformance/subject/host.h"
 #include "conformance/subject/subject.h"
 
 enum { NG_MAX_KEPT_FAILURES = 64 };
@@ -28,7 +29,9 @@ typedef enum ng_failure_kind {
     NG_FAILURE_OUTSIDE,         /* a gap or a guard was written */
     NG_FAILURE_STATUS,          /* another status than the specification's */
     NG_FAILURE_EVENTS,          /* right bits, wrong event counts */
-    NG_FAILURE_UNSTABLE         /* two runs differ: unwritten, or no function */
+    NG_FAILURE_UNSTABLE,        /* two runs differ */
+    NG_FAILURE_UNWRITTEN,       /* an output unit holds what it held before */
+    NG_FAILURE_SUBJECT          /* the subject, in its process, gave a verdict */
 } ng_failure_kind;
 
 typedef struct ng_failure {
@@ -44,6 +47,8 @@ typedef struct ng_failure {
     ng_judgement judged;        /* filled whether the case fails or passes */
     char input[160];            /* the input behind the element, in words */
     char replayed[1024];        /* of a resumed run: the line as it was */
+    ng_verdict verdict;         /* of NG_FAILURE_SUBJECT */
+    bool not_covered;           /* no failure: beyond the subject's limits */
 } ng_failure;
 
 /* What one operation gave. */
@@ -52,6 +57,9 @@ typedef struct ng_operation_result {
     int64_t variants, not_covered;      /* variants run, and left to others */
     int64_t cases, elements;
     int64_t failed_cases, differences;
+    int64_t not_covered_cases;          /* beyond the subject's limits */
+    int64_t verdicts[NG_N_VERDICTS];    /* failed cases by verdict, and the ones
+                                           not asked (no failures) */
     ng_events events;
     ng_judgement judged;
     double seconds;
@@ -60,8 +68,20 @@ typedef struct ng_operation_result {
     char diagnosis[512];                /* the rule that explains them, or "" */
 } ng_operation_result;
 
+/* What the subject once gave for a case. */
+typedef struct ng_recorded {
+    ng_status status;
+    ng_outputs outputs;         /* owned; n is 0 where it gave no answer */
+} ng_recorded;
+
 typedef struct ng_verify_plan {
     const ng_subject *subject;
+    ng_host *host;              /* of a subject in another process, else null */
+    int64_t turn;               /* it is asked in the order of turns (host.h);
+                                   0: at once */
+    ng_recorded *record;        /* not null: keep the first run's outputs there */
+    const ng_recorded *recorded;        /* not null: compare these; the subject
+                                           is not asked */
     const ng_subject *expected; /* oracle for the reference, else reference */
     const ng_subject *oracle;   /* what derives bounds; null: bounded outputs
                                    are not covered */

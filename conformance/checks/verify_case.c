@@ -118,49 +118,121 @@ static ng_status expect_rest(const ng_verify_plan *plan, ng_call *want_call,
     return NG_OK;
 }
 
+/* One run's expected side, over outputs filled with poison[repeat]: made before
+ * the subject is asked. */
+typedef struct expectation {
+    int repeat;
+    bool made;                  /* false: out of memory */
+    bool in_bits;               /* all outputs, as the expected side has them */
+    ng_bounds bounds[NG_MAX_TENSORS];
+    ng_call call;
+    ng_outputs outputs;
+    ng_events events;
+    ng_status status;
+} expectation;
+
+static void expect(expectation *e, const ng_case *c,
+                   const ng_operation *operation, const ng_verify_plan *plan,
+                   int repeat)
+{
+    memset(e, 0, sizeof *e);
+    e->repeat = repeat;
+    e->made = (plan->oracle == NULL || ng_bounds_make(e->bounds, c, operation))
+              && ng_outputs_make(&e->outputs, &e->call, c, poison[repeat]);
+    if (!e->made)
+        return;
+    if (plan->expected_rules != NULL)
+        e->call.rules = *plan->expected_rules;
+    e->in_bits = plan->oracle == NULL || !is_bounded(e->bounds)
+                 || (operation->stated && plan->subject->trusted);
+
+    /* One in another process must know the answer to a malformed call before it
+     * is asked. */
+    e->call.events = e->in_bits ? &e->events : NULL;
+    if (e->in_bits || plan->host != NULL)
+        e->status = plan->expected->run(&e->call);
+    e->call.events = &e->events;
+}
+
+static void expect_end(expectation *e)
+{
+    ng_bounds_free(e->bounds);
+    ng_outputs_free(&e->outputs);
+}
+
+/* Ask a subject in another process. Returns false where there is no answer to
+ * compare. */
+static bool ask_foreign(ng_failure *failure, ng_call *call,
+                        const ng_verify_plan *plan, const expectation *e)
+{
+    ng_foreign foreign = {.host = plan->host, .repeat = e->repeat,
+                          .expected = e->status};
+
+    call->foreign = &foreign;
+    failure->got_status = plan->subject->run(call);
+    call->foreign = NULL;
+    failure->verdict = foreign.verdict;
+    failure->not_covered = failure->got_status == NG_NOT_COVERED
+                           && foreign.verdict.kind == NG_VERDICT_NONE;
+    if (foreign.verdict.kind == NG_VERDICT_NONE
+        || foreign.verdict.kind == NG_VERDICT_PRINTED)
+        return !failure->not_covered;
+    failure->kind = NG_FAILURE_SUBJECT;
+    failure->difference.count = 1;
+    return false;
+}
+
+/* What the subject gives, or has given. Returns false as above. */
+static bool ask(ng_failure *failure, ng_call *call, ng_outputs *outputs,
+                const ng_verify_plan *plan, const expectation *e)
+{
+    if (plan->recorded != NULL) {
+        failure->got_status = plan->recorded->status;
+        for (int i = 0; i < plan->recorded->outputs.n; i++)
+            memcpy(outputs->block[i], plan->recorded->outputs.block[i],
+                   (size_t)outputs->span[i] + 2 * NG_GUARD_BYTES);
+        return true;
+    }
+    if (plan->host != NULL && !ask_foreign(failure, call, plan, e))
+        return false;
+    if (plan->host == NULL)
+        failure->got_status = plan->subject->run(call);
+    return true;
+}
+
 /* Compare one run of the subject with the specification's. */
 static bool compare_run(ng_failure *failure, const ng_case *c,
-                        const ng_verify_plan *plan, unsigned char fill,
-                        ng_events *want_events)
+                        const ng_verify_plan *plan, expectation *e)
 {
-    const ng_operation *operation = failure->id.operation;
-    ng_bounds bounds[NG_MAX_TENSORS] = {{NULL, NULL}};
-    bool in_bits = true;        /* all outputs, as the expected side has them */
-    ng_events got_events = {0};
-    ng_outputs want = {0}, got = {0};
-    ng_call want_call, got_call;
+    ng_events events = {0};
+    ng_outputs got = {0};
+    ng_call call;
     bool same = false;
 
-    memset(want_events, 0, sizeof *want_events);
-    if ((plan->oracle != NULL && !ng_bounds_make(bounds, c, operation))
-        || !ng_outputs_make(&want, &want_call, c, fill)
-        || !ng_outputs_make(&got, &got_call, c, fill)) {
+    if (!e->made || !ng_outputs_make(&got, &call, c, poison[e->repeat])) {
         failure->kind = NG_FAILURE_STATUS;
         failure->want_status = NG_OK;
         failure->got_status = NG_NO_MEMORY;
         goto done;
     }
-    if (plan->expected_rules != NULL)
-        want_call.rules = *plan->expected_rules;
-    want_call.events = want_events;
-    got_call.events = &got_events;
-    failure->got_status = plan->subject->run(&got_call);
-    if (plan->oracle != NULL && is_bounded(bounds)) {
-        if (!judge_run(failure, &got_call, bounds, plan))
-            goto done;
-        in_bits = operation->stated && plan->subject->trusted;
-    }
-    failure->want_status =
-        in_bits ? plan->expected->run(&want_call)
-        : failure->got_status != NG_OK
-            ? failure->got_status
-            : expect_rest(plan, &want_call, &got_call, bounds);
+    call.events = &events;
+    failure->want_status = e->status;
+    if (!ask(failure, &call, &got, plan, e))
+        goto done;
+    if (plan->oracle != NULL && is_bounded(e->bounds)
+        && !judge_run(failure, &call, e->bounds, plan))
+        goto done;
+    if (!e->in_bits)
+        failure->want_status =
+            failure->got_status != NG_OK
+                ? failure->got_status
+                : expect_rest(plan, &e->call, &call, e->bounds);
     if (failure->want_status != failure->got_status) {
         failure->kind = NG_FAILURE_STATUS;
         failure->difference.count = 1;
         goto done;
     }
-    failure->difference = ng_outputs_compare(&want_call, &want, &got_call, &got);
+    failure->difference = ng_outputs_compare(&e->call, &e->outputs, &call, &got);
     if (failure->difference.tensor != NULL) {
         failure->kind = failure->difference.outside ? NG_FAILURE_OUTSIDE
                                                     : NG_FAILURE_BITS;
@@ -168,28 +240,117 @@ static bool compare_run(ng_failure *failure, const ng_case *c,
                  failure->difference.tensor);
         failure->rank = failure->difference.outside
                             ? 1
-                            : rank_of(&want_call, failure->tensor);
+                            : rank_of(&call, failure->tensor);
         if (!failure->difference.outside)
             describe_input(failure->input, sizeof failure->input, &c->call,
                            failure);
         goto done;
     }
-    for (int e = 0; in_bits && plan->subject->counts_events && e < NG_N_EVENTS;
-         e++)
-        if (want_events->count[e] != got_events.count[e]) {
+    for (int i = 0; e->in_bits && plan->subject->counts_events
+                    && plan->recorded == NULL && i < NG_N_EVENTS; i++)
+        if (e->events.count[i] != events.count[i]) {
             failure->kind = NG_FAILURE_EVENTS;
-            failure->event = (ng_event)e;
+            failure->event = (ng_event)i;
             failure->difference.count = 1;
-            failure->difference.want = want_events->count[e];
-            failure->difference.got = got_events.count[e];
+            failure->difference.want = e->events.count[i];
+            failure->difference.got = events.count[i];
             goto done;
         }
-    same = true;
+    same = failure->verdict.kind == NG_VERDICT_NONE;
+    if (!same) {                        /* right, but it printed */
+        failure->kind = NG_FAILURE_SUBJECT;
+        failure->difference.count = 1;
+    }
 done:
-    ng_bounds_free(bounds);
-    ng_outputs_free(&want);
-    ng_outputs_free(&got);
+    if (plan->record != NULL && e->repeat == 0) {
+        plan->record->status = failure->got_status;
+        plan->record->outputs = got;
+    } else {
+        ng_outputs_free(&got);
+    }
     return same;
+}
+
+static bool is_of_element(const ng_failure *failure)
+{
+    return failure->kind == NG_FAILURE_BITS || failure->kind == NG_FAILURE_BOUND;
+}
+
+/* Whether the element that failed holds what was there before run `repeat`. */
+static bool holds_poison(const ng_failure *failure, const ng_call *call,
+                         int repeat)
+{
+    const ng_tensor *t = ng_call_output(call, failure->tensor);
+    uint64_t bits = 0;
+
+    if (t == NULL)
+        return false;
+    memset(&bits, poison[repeat], ng_dtype_size(t->dtype));
+    return failure->difference.got == bits;
+}
+
+/* The first run was wrong in an element: what a second run, over another poison,
+ * says of that. */
+static void classify(ng_failure *first, const ng_failure *second,
+                     bool second_passed, const ng_call *call)
+{
+    if (!second_passed && second->kind == NG_FAILURE_SUBJECT
+        && second->verdict.kind != NG_VERDICT_PRINTED
+        && second->verdict.kind != NG_VERDICT_GIVEN_UP)
+        *first = *second;
+    else if (!second_passed && is_of_element(second) && holds_poison(first, call, 0)
+             && holds_poison(second, call, 1))
+        first->kind = NG_FAILURE_UNWRITTEN;
+    else if (second_passed
+             || (is_of_element(second)
+                 && second->difference.got != first->difference.got))
+        first->kind = NG_FAILURE_UNSTABLE;
+}
+
+/* A stranger runs twice. Returns whether both runs were right, or neither was
+ * covered. */
+static bool run_twice(ng_failure *failure, const ng_case *c,
+                      const ng_verify_plan *plan, expectation expected[2])
+{
+    ng_failure second = *failure;
+
+    if (!compare_run(failure, c, plan, &expected[0])) {
+        if (is_of_element(failure) && !failure->not_covered) {
+            const bool passed = compare_run(&second, c, plan, &expected[1]);
+
+            classify(failure, &second, passed, &c->call);
+        }
+        return failure->not_covered;
+    }
+    if (compare_run(&second, c, plan, &expected[1])) {
+        ng_judgement_add(&failure->judged, &second.judged);
+        return true;
+    }
+    if (is_of_element(&second))
+        second.kind = holds_poison(&second, &c->call, 1) ? NG_FAILURE_UNWRITTEN
+                                                         : NG_FAILURE_UNSTABLE;
+    *failure = second;
+    return false;
+}
+
+/* Both sides of a case that has been made. */
+static bool run_case(ng_failure *failure, ng_events *seen, const ng_case *c,
+                     const ng_verify_plan *plan)
+{
+    const bool once = plan->subject->trusted || plan->recorded != NULL;
+    const int n = once ? 1 : 2;
+    expectation expected[2];
+    bool passed;
+
+    for (int i = 0; i < n; i++)
+        expect(&expected[i], c, failure->id.operation, plan, i);
+    ng_host_await_turn(plan->host, plan->turn);
+    passed = once ? compare_run(failure, c, plan, &expected[0])
+                  : run_twice(failure, c, plan, expected);
+    *seen = expected[0].events;
+    for (int i = 0; i < n; i++)
+        expect_end(&expected[i]);
+    return passed;
 }
 
 bool ng_verify_case(ng_failure *failure, ng_events *events, int64_t *elements,
@@ -213,14 +374,7 @@ bool ng_verify_case(ng_failure *failure, ng_events *events, int64_t *elements,
         failure->got_status = NG_NO_MEMORY;
         passed = false;
     } else {
-        passed = compare_run(failure, &c, plan, poison[0], &seen);
-        /* A stranger runs twice, over another poison. */
-        if (passed && !plan->subject->trusted
-            && !compare_run(failure, &c, plan, poison[1], &seen)) {
-            if (failure->kind == NG_FAILURE_BITS)
-                failure->kind = NG_FAILURE_UNSTABLE;
-            passed = false;
-        }
+        passed = run_case(failure, &seen, &c, plan);
         ng_events_add(events, &seen);
         ng_tensor_extent(elements, &bytes, &c.call.output[0]);
     }

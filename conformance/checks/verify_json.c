@@ -59,6 +59,18 @@ static bool is_free(const ng_operation *operation, const ng_profile *profile)
     return true;
 }
 
+/* The verdicts there were, by name. */
+static json_t *verdict_counts(const int64_t verdicts[NG_N_VERDICTS])
+{
+    json_t *counts = json_object();
+
+    for (int v = 0; v < NG_N_VERDICTS; v++)
+        if (verdicts[v] > 0)
+            json_object_set_new(counts, ng_verdict_name((ng_verdict_kind)v),
+                                json_integer((json_int_t)verdicts[v]));
+    return counts;
+}
+
 static json_t *operation_json(const ng_operation_result *r,
                               const ng_profile *profile)
 {
@@ -69,12 +81,13 @@ static json_t *operation_json(const ng_operation_result *r,
         ng_failure_print(line, sizeof line, &r->failure[i]);
         json_array_append_new(failures, json_string(line));
     }
-    return json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o,"
-                     " s:o, s:o, s:o, s:f, s:s, s:o}",
+    return json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I,"
+                     " s:o, s:o, s:o, s:o, s:o, s:f, s:s, s:o}",
                      "operation", r->operation->name,
                      "class", r->operation->exact ? "exact" : "bounded",
                      "variants", (json_int_t)r->variants,
                      "not_covered", (json_int_t)r->not_covered,
+                     "not_covered_cases", (json_int_t)r->not_covered_cases,
                      "cases", (json_int_t)r->cases,
                      "elements", (json_int_t)r->elements,
                      "failed_cases", (json_int_t)r->failed_cases,
@@ -82,6 +95,7 @@ static json_t *operation_json(const ng_operation_result *r,
                      "bounded", (json_int_t)r->judged.bounded,
                      "unclaimed", (json_int_t)r->judged.unclaimed,
                      "share", ng_number_json(r->judged.share),
+                     "verdicts", verdict_counts(r->verdicts),
                      "events", event_counts(&r->events),
                      "claims", event_names(is_free(r->operation, profile)
                                                ? r->operation->claims : 0),
@@ -121,7 +135,9 @@ static size_t find_missing(json_t *operation)
 
     json_array_clear(missing);
     if (json_integer_value(json_object_get(operation, "variants")) == 0
-        || json_integer_value(json_object_get(operation, "not_covered")) > 0)
+        || json_integer_value(json_object_get(operation, "not_covered")) > 0
+        || json_integer_value(json_object_get(operation,
+                                              "not_covered_cases")) > 0)
         return 0;
     json_array_foreach(claims, i, claim)
         if (json_integer_value(json_object_get(events,
@@ -168,7 +184,7 @@ json_t *ng_verify_json(const ng_operation_result *result, int n,
                     "version", ng_version_text(),
                     "time", now,
                     "subject", plan->subject->name,
-                    "expected", plan->expected->name,
+                    "expected", plan->expected != NULL ? plan->expected->name : "",
                     "profile", plan->profile->name,
                     "level", plan->level,
                     "seed", (json_int_t)plan->seed,
@@ -193,7 +209,8 @@ static void add_integer(json_t *sum, const json_t *part, const char *key)
 static void merge_operation(json_t *sum, const json_t *part)
 {
     static const char *const counts[] = {"cases", "elements", "failed_cases",
-                                         "differences", "bounded", "unclaimed"};
+                                         "differences", "bounded", "unclaimed",
+                                         "not_covered_cases"};
     const double share = ng_number_of_json(json_object_get(part, "share"));
     json_t *events = json_object_get(sum, "events");
     const json_t *more = json_object_get(part, "events");
@@ -207,6 +224,9 @@ static void merge_operation(json_t *sum, const json_t *part)
         json_object_set(sum, "share", json_object_get(part, "share"));
     json_object_foreach((json_t *)more, name, value)
         add_integer(events, more, name);
+    json_object_foreach(json_object_get(part, "verdicts"), name, value)
+        add_integer(json_object_get(sum, "verdicts"),
+                    json_object_get(part, "verdicts"), name);
     json_array_extend(failures, json_object_get(part, "failures"));
     if (*json_string_value(json_object_get(sum, "diagnosis")) == '\0')
         json_object_set(sum, "diagnosis", json_object_get(part, "diagnosis"));
@@ -222,6 +242,29 @@ void ng_verify_json_merge(json_t *sum, const json_t *part)
                         json_array_get(others, i));
     json_object_set_new(sum, "merged", json_true());
     judge(sum);
+}
+
+/* Whether a verdict of that name says that the subject failed to run. */
+static bool names_failure(const char *name)
+{
+    for (int v = 0; v < NG_N_VERDICTS; v++)
+        if (strcmp(name, ng_verdict_name((ng_verdict_kind)v)) == 0)
+            return ng_verdict_is_failure((ng_verdict_kind)v);
+    return false;
+}
+
+bool ng_verify_json_subject_failed(const json_t *run)
+{
+    const json_t *operations = json_object_get(run, "operations");
+    const char *name;
+    json_t *operation, *value;
+    size_t i;
+
+    json_array_foreach(operations, i, operation)
+        json_object_foreach(json_object_get(operation, "verdicts"), name, value)
+            if (names_failure(name))
+                return true;
+    return false;
 }
 
 bool ng_verify_json_passed(const json_t *run)

@@ -22,6 +22,9 @@ void ng_verify_json_merge(json_t *sum, const json_t *part);
 json_t *ng_number_json(double x);
 double ng_number_of_json(const json_t *value);
 
+/* Whether the subject crashed, hung, refused ... in any case. */
+bool ng_verify_json_subject_failed(const json_t *run);
+
 /* Whether the run passed: no difference, nothing claimed and not met. */
 bool ng_verify_json_passed(const json_t *run);
 

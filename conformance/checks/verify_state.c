@@ -175,6 +175,10 @@ bool ng_verify_state_skip(ng_verify_state *state, const ng_chunk_id *chunk,
                          .unclaimed = integer_of(line, "unclaimed"),
                          .share = ng_number_of_json(
                              json_object_get(line, "share"))});
+    result->not_covered_cases += integer_of(line, "not_covered");
+    json_array_foreach(json_object_get(line, "verdicts"), i, value)
+        if (i < NG_N_VERDICTS)
+            result->verdicts[i] += json_integer_value(value);
     events = json_object_get(line, "events");
     json_array_foreach(events, i, value)
         if (i < NG_N_EVENTS)
@@ -203,14 +207,18 @@ ng_status ng_verify_state_add(ng_verify_state *state, const ng_chunk_id *chunk,
                               const ng_operation_result *part, ng_error *error)
 {
     char key[MAX_KEY], text[1024];
-    json_t *line, *events, *failures;
+    json_t *line, *events, *verdicts, *failures;
     bool written;
 
     if (state == NULL)
         return NG_OK;
     chunk_key(key, chunk);
     events = json_array();
+    verdicts = json_array();
     failures = json_array();
+    for (int v = 0; v < NG_N_VERDICTS; v++)
+        json_array_append_new(verdicts,
+                              json_integer((json_int_t)part->verdicts[v]));
     for (int e = 0; e < NG_N_EVENTS; e++)
         json_array_append_new(
             events, json_integer((json_int_t)part->events.count[e]));
@@ -218,16 +226,19 @@ ng_status ng_verify_state_add(ng_verify_state *state, const ng_chunk_id *chunk,
         ng_failure_print(text, sizeof text, &part->failure[i]);
         json_array_append_new(failures, json_string(text));
     }
-    line = json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o}",
+    line = json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o,"
+                     " s:o}",
                      "chunk", key,
                      "cases", (json_int_t)part->cases,
                      "elements", (json_int_t)part->elements,
                      "failed", (json_int_t)part->failed_cases,
                      "differences", (json_int_t)part->differences,
+                     "not_covered", (json_int_t)part->not_covered_cases,
                      "bounded", (json_int_t)part->judged.bounded,
                      "unclaimed", (json_int_t)part->judged.unclaimed,
                      "share", ng_number_json(part->judged.share),
-                     "events", events, "failures", failures);
+                     "verdicts", verdicts, "events", events, "failures",
+                     failures);
     written = line != NULL && json_dumpf(line, state->file, JSON_COMPACT) == 0
               && fputc('\n', state->file) != EOF && fflush(state->file) == 0;
     json_decref(line);

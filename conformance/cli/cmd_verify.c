@@ -10,16 +10,20 @@
 #include "conformance/cli/command.h"
 #include "conformance/cli/progress.h"
 #include "conformance/cli/ranks.h"
+#include "conformance/cli/subject_option.h"
+#include "conformance/subject/escape.h"
 #include "reports/verify_report.h"
 
 enum { MAX_LISTED = 64, KEY_SHARD = 256, KEY_SAMPLE, KEY_REPLAY, KEY_ERRORS,
-       KEY_JSON, KEY_JUNIT, KEY_REQUIRE, KEY_SET, KEY_STRATUM, KEY_SEED };
+       KEY_JSON, KEY_JUNIT, KEY_REQUIRE, KEY_SET, KEY_STRATUM, KEY_SEED,
+       KEY_TIMEOUT };
 
 typedef struct arguments {
     const char *subject, *profile, *report, *replay, *junit, *stratum;
     const char *operation[MAX_LISTED], *set[MAX_LISTED];
     int n_operations, n_set;
     int level, max_errors;
+    double timeout;
     uint64_t seed;
     int64_t shard, n_shards, sample;
     bool json, quiet, require_gpu, sharded;
@@ -27,8 +31,10 @@ typedef struct arguments {
 
 static const struct argp_option options[] = {
     {"subject", 's', "S", 0,
-     "What to verify: reference (default), cuda-headers, or another of "
-     "`narrowgauge ops --subjects`", 1},
+     "What to verify: reference (default), another of `narrowgauge ops "
+     "--subjects`, or the path of a plug-in: ./kernel.so", 1},
+    {"timeout", KEY_TIMEOUT, "SECONDS", 0,
+     "How long one call of a plug-in may take (default 10)", 2},
     {"op", 'o', "OP", 0, "Only this operation (repeatable)", 1},
     {"profile", 'p', "P", 0,
      "Rules to hold it to: a name of `narrowgauge ops --profiles` or a file "
@@ -104,6 +110,7 @@ static error_t parse(int key, char *value, struct argp_state *state)
         a->max_errors = (int)ng_command_number(state, "--errors", value, 0,
                                                NG_MAX_KEPT_FAILURES);
         break;
+    case KEY_TIMEOUT: a->timeout = ng_timeout_option(state, value); break;
     case KEY_STRATUM: a->stratum = value; break;
     case KEY_JUNIT: a->junit = value; break;
     case KEY_JSON: a->json = true; break;
@@ -123,10 +130,12 @@ static const struct argp argp = {
     "\vExamples:\n"
     "  narrowgauge verify\n"
     "  narrowgauge verify --subject cuda-headers --profile cuda-headers\n"
+    "  narrowgauge verify --subject ./kernel.so --op quantize_mxfp4\n"
     "  narrowgauge verify --op encode_e4m3 --level 2 --report proof\n"
     "  mpirun -n 4 narrowgauge verify --level 1\n\n"
     "Exit status: 0 no difference; 1 a difference, or a class of inputs claimed "
-    "and never met; 2 usage; 4 the environment; 77 the subject cannot run here.",
+    "and never met; 2 usage; 3 the subject crashed, hung or refused; 4 the "
+    "environment; 77 the subject cannot run here.",
     NULL, NULL, NULL};
 
 static void say(const char *text)
@@ -134,52 +143,14 @@ static void say(const char *text)
     fprintf(stderr, "narrowgauge verify: %s\n", text);
 }
 
-/* Subjects that other builds have, so that the answer is 77 and not 2. */
-static bool known_elsewhere(const char *name)
+/* What the subject is held against. */
+static int choose_expected(ng_verify_plan *plan, const arguments *a)
 {
-    static const char *const names[] = {"oracle", "cuda", "cuda-host",
-                                        "cuda-headers"};
-
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strcmp(name, names[i]) == 0)
-            return true;
-    return false;
-}
-
-static int choose_subject(ng_verify_plan *plan, const arguments *a)
-{
-    const bool oneself = strcmp(a->subject, "reference") == 0
-                         || strcmp(a->subject, "oracle") == 0;
-
-    plan->subject = ng_subject_find(a->subject);
     plan->expected = ng_subject_find(strcmp(a->subject, "reference") == 0
                                          ? "oracle" : "reference");
     plan->oracle = ng_subject_find("oracle");
     if (plan->oracle != NULL && plan->oracle->bounds == NULL)
         plan->oracle = NULL;
-    if (plan->subject == NULL && known_elsewhere(a->subject)) {
-        fprintf(stderr, "narrowgauge verify: subject %s: not in this build\n",
-                a->subject);
-        return a->require_gpu && !oneself ? NG_EXIT_DIFFERENCE
-                                          : NG_EXIT_CANNOT_RUN;
-    }
-    if (plan->subject == NULL) {
-        fprintf(stderr, "narrowgauge verify: --subject: %s: no such subject "
-                "(narrowgauge ops --subjects lists them)\n", a->subject);
-        return NG_EXIT_USAGE;
-    }
-    if (plan->subject->open != NULL) {
-        ng_error error = {""};
-        const ng_status status = plan->subject->open(&error);
-
-        if (status != NG_OK)
-            fprintf(stderr, "narrowgauge verify: subject %s: %s\n", a->subject,
-                    error.text);
-        if (status == NG_NO_DEVICE)
-            return a->require_gpu ? NG_EXIT_DIFFERENCE : NG_EXIT_CANNOT_RUN;
-        if (status != NG_OK)
-            return NG_EXIT_ENVIRONMENT;
-    }
     if (plan->expected == NULL) {
         say("this build has no MPFR oracle to hold the reference against; "
             "install libmpfr-dev and configure again");
@@ -301,14 +272,23 @@ static int replay(const ng_verify_plan *plan, const char *line)
     }
     ng_variant_at(&variant, id.operation->axes, id.operation->n_axes,
                   plan->profile, id.variant);
-    if (ng_verify_case(&failure, &events, &elements, &id, &variant, plan)) {
+    const bool passed =
+        ng_verify_case(&failure, &events, &elements, &id, &variant, plan);
+
+    if (failure.not_covered) {
+        printf("not covered: %s, beyond the subject's limits\n",
+               id.operation->name);
+        return NG_EXIT_OK;
+    }
+    if (passed) {
         printf("passed: %s, %" PRId64 " elements, no difference\n",
                id.operation->name, elements);
         return NG_EXIT_OK;
     }
     ng_failure_print(text, sizeof text, &failure);
     puts(text);
-    return NG_EXIT_DIFFERENCE;
+    return ng_verdict_is_failure(failure.verdict.kind) ? NG_EXIT_SUBJECT
+                                                       : NG_EXIT_DIFFERENCE;
 }
 
 static void progress(void *context, const char *operation, int64_t done,
@@ -370,7 +350,32 @@ static int deliver(json_t *run, const arguments *a)
         say(error.text);
         return NG_EXIT_ENVIRONMENT;
     }
-    return ng_verify_json_passed(run) ? NG_EXIT_OK : NG_EXIT_DIFFERENCE;
+    return ng_verify_json_subject_failed(run) ? NG_EXIT_SUBJECT
+           : ng_verify_json_passed(run)       ? NG_EXIT_OK
+                                              : NG_EXIT_DIFFERENCE;
+}
+
+/* A plug-in that could not be loaded has a report too: no operation, and why. */
+static int deliver_verdict(const ng_verify_plan *base,
+                           const ng_chosen_subject *chosen, const arguments *a,
+                           int exit_status)
+{
+    char name[512];
+    const ng_subject nobody = {.name = name};
+    ng_verify_plan plan = *base;
+
+    ng_escape(name, sizeof name, a->subject, strlen(a->subject));
+    plan.subject = &nobody;
+    json_t *run = ng_verify_json(NULL, 0, &plan, 0);
+
+    json_object_set_new(run, "verdict",
+                        json_pack("{s:s, s:s}", "kind",
+                                  ng_verdict_name(chosen->verdict.kind), "text",
+                                  chosen->verdict.text));
+    if (run != NULL && deliver(run, a) == NG_EXIT_ENVIRONMENT)
+        exit_status = NG_EXIT_ENVIRONMENT;
+    json_decref(run);
+    return exit_status;
 }
 
 static int run_plan(ng_verify_plan *plan, const ng_operation *const *list, int n,
@@ -441,9 +446,11 @@ static int run_plan(ng_verify_plan *plan, const ng_operation *const *list, int n
 int ng_cmd_verify(int argc, char **argv)
 {
     arguments a = {.subject = "reference", .profile = "ng", .seed = 1,
-                   .n_shards = 1, .max_errors = 5};
+                   .n_shards = 1, .max_errors = 5,
+                   .timeout = NG_DEFAULT_TIMEOUT};
     const ng_operation *list[256];
     ng_profile profile;
+    ng_chosen_subject chosen;
     ng_error error;
     int n, status;
 
@@ -456,10 +463,25 @@ int ng_cmd_verify(int argc, char **argv)
         .profile = &profile, .level = a.level, .seed = a.seed, .shard = a.shard,
         .n_shards = a.n_shards, .sample = a.sample, .stratum = a.stratum};
 
-    if ((status = choose_subject(&plan, &a)) != NG_EXIT_OK
-        || (status = apply_set(&profile, &plan, &a)) != NG_EXIT_OK
+    if ((status = apply_set(&profile, &plan, &a)) != NG_EXIT_OK
         || (status = choose_operations(list, &n, &a)) != NG_EXIT_OK)
         return status;
-    return a.replay != NULL ? replay(&plan, a.replay)
-                            : run_plan(&plan, list, n, &a);
+    status = ng_subject_choose(&chosen, "verify", a.subject, a.timeout);
+    const int expected = choose_expected(&plan, &a);
+
+    if (status == NG_EXIT_OK)
+        status = expected;
+    else if (chosen.verdict.kind != NG_VERDICT_NONE)
+        status = deliver_verdict(&plan, &chosen, &a, status);
+    plan.subject = chosen.subject;
+    plan.host = chosen.host;
+    if (status == NG_EXIT_OK)
+        status = a.replay != NULL ? replay(&plan, a.replay)
+                                  : run_plan(&plan, list, n, &a);
+    else if (status == NG_EXIT_CANNOT_RUN && a.require_gpu
+             && strcmp(a.subject, "reference") != 0
+             && strcmp(a.subject, "oracle") != 0)
+        status = NG_EXIT_DIFFERENCE;
+    ng_subject_release(&chosen);
+    return status;
 }

@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "conformance/cli/command.h"
+#include "conformance/subject/host_child.h"
+#include "conformance/subject/host_wire.h"
 #include "formats/version.h"
 
 static const ng_command commands[] = {
@@ -53,6 +55,9 @@ int main(int argc, char **argv)
 {
     char title[64];
 
+    /* Not for people: this program started itself, for a plug-in. */
+    if (argc == 3 && strcmp(argv[1], NG_HOST_COMMAND) == 0)
+        return ng_host_child(argv[2]);
     if (argc < 2) {
         print_overview(stderr);
         return NG_EXIT_USAGE;

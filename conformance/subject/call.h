@@ -14,6 +14,7 @@
 
 #include <stdint.h>
 
+#include "conformance/subject/verdict.h"
 #include "formats/options.h"
 #include "formats/tensor.h"
 
@@ -28,6 +29,17 @@ typedef struct ng_attribute {
     int64_t value;
 } ng_attribute;
 
+/* What a subject in another process (host.h) is told beside the call, and says
+ * beside a status. */
+typedef struct ng_foreign {
+    struct ng_host *host;
+    int repeat;                 /* 1: the same call once more, laid out anew */
+    ng_status expected;         /* what the specification answers: a call that
+                                   it refuses is made only where the subject
+                                   says that it checks its input */
+    ng_verdict verdict;         /* out: NG_VERDICT_NONE if it just answered */
+} ng_foreign;
+
 typedef struct ng_call {
     const char *operation;
     ng_rules rules;
@@ -39,6 +51,7 @@ typedef struct ng_call {
     ng_events *events;                  /* added to; may be null */
     int64_t guard;                      /* bytes before and after every output
                                            that may be read and restored */
+    ng_foreign *foreign;                /* null but for such a subject */
 } ng_call;
 
 /* The tensor of that name among the inputs or outputs, or null. */

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "conformance/checks/rule_words.h"
+
+#include <stdio.h>
+
+static const char *rounding_words(int asked, int value)
+{
+    const bool nearest = asked == NG_NEAREST_EVEN || asked == NG_NEAREST_AWAY;
+
+    switch (value) {
+    case NG_NEAREST_EVEN:
+        return nearest ? "ties go to the even code" : "rounds to the nearest";
+    case NG_NEAREST_AWAY:
+        return nearest ? "ties go away from zero"
+                       : "rounds to the nearest, ties away from zero";
+    case NG_TOWARD_ZERO:
+        return "cuts off instead of rounding";
+    case NG_UP:
+        return "rounds up";
+    case NG_DOWN:
+        return "rounds down";
+    default:
+        return "rounds stochastically";
+    }
+}
+
+static const char *const overflow_words[] = {
+    [NG_SATURATE] = "overflow saturates",
+    [NG_IEEE] = "overflow gives infinity or NaN where it should saturate"};
+static const char *const e2m1_nan_words[] = {
+    [NG_E2M1_NAN_ZERO] = "a NaN becomes 0",
+    [NG_E2M1_NAN_MAX] = "a NaN becomes 6"};
+static const char *const nan_words[] = {
+    [NG_NAN_CANONICAL] = "a NaN becomes the canonical one",
+    [NG_NAN_BF16_WIDENED] = "a NaN is BF16's, widened"};
+static const char *const mxfp4_scale_words[] = {
+    [NG_MXFP4_FLOOR] = "the scale is floor(log2 amax) - 2",
+    [NG_MXFP4_CEIL] = "the scale is ceil(log2 amax) - 2",
+    [NG_MXFP4_EVEN] = "amax is rounded before the scale is taken from it",
+    [NG_MXFP4_RCEIL] =
+        "the scale is the smallest under which nothing saturates"};
+static const char *const fp8_scale_words[] = {
+    [NG_FP8_FP32] = "the scale is amax / 448, no power of two",
+    [NG_FP8_POW2] = "the scale is a power of two"};
+static const char *const flashoptim_words[] = {"follows this project's rules",
+                                               "follows FlashOptim's rules"};
+
+void ng_rule_words(char *text, size_t size, ng_rule rule, int asked, int value)
+{
+    const char *words = NULL;
+
+    switch (rule) {
+    case NG_RULE_ROUNDING:
+        words = rounding_words(asked, value);
+        break;
+    case NG_RULE_OVERFLOW:
+        words = overflow_words[value];
+        break;
+    case NG_RULE_E2M1_NAN:
+        words = e2m1_nan_words[value];
+        break;
+    case NG_RULE_NAN:
+        words = nan_words[value];
+        break;
+    case NG_RULE_MXFP4_SCALE:
+        words = mxfp4_scale_words[value];
+        break;
+    case NG_RULE_FP8_SCALE:
+        words = fp8_scale_words[value];
+        break;
+    case NG_RULE_SPLIT:
+    case NG_RULE_COMPAND:
+    case NG_RULE_STEP:
+        words = flashoptim_words[value];
+        break;
+    default:
+        break;
+    }
+    if (words != NULL)
+        snprintf(text, size, "%s", words);
+    else /* a new rule, or a number */
+        snprintf(text, size, "%s is %s", ng_rule_name(rule),
+                 ng_rule_value_name(rule, value));
+}
