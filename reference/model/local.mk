@@ -7,8 +7,11 @@ libnarrowgauge_la_SOURCES += \
 	%D%/layer_attention.c \
 	%D%/layer_ffn.c \
 	%D%/model.c \
+	%D%/model_bytes.c \
 	%D%/model_config.c \
+	%D%/model_count.c \
 	%D%/model_end.c \
+	%D%/model_explain.c \
 	%D%/model_linear.c \
 	%D%/model_list.c \
 	%D%/model_parameters.c \
@@ -44,6 +47,7 @@ libnarrowgauge_la_SOURCES += \
 # Not installed.
 libnarrowgauge_la_SOURCES += \
 	%D%/model.h \
+	%D%/model_bytes.h \
 	%D%/model_parts.h \
 	%D%/moe_parts.h \
 	%D%/recipe.h \

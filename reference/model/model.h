@@ -235,17 +235,21 @@ typedef struct ng_explain_setting {
 } ng_explain_setting;
 
 /* Counts, by arithmetic alone: nothing is allocated, so that 671B parameters
- * are no trouble. */
+ * are no trouble. Bytes of a token count scales and are a mean over nothing: a
+ * row of each array, as the model stores and sends it. */
 typedef struct ng_model_count {
-    int64_t parameters, active; /* all; used by one token */
-    int64_t parameters_on_rank;
-    /* bytes a token in one MoE layer: sent forward (both ways), sent backward,
-     * kept by the MoE part */
+    int64_t parameters, active; /* all; used by one token (MTP modules apart) */
+    int64_t parameters_on_rank; /* of the first rank */
+    /* bytes a token in one MoE layer, the first: sent forward (both ways), sent
+     * backward, kept by the MoE part */
     double sent_forward, sent_backward, stored_moe;
     double stored_token;    /* bytes a token kept in the whole model */
     double weight_bytes;    /* working copies of weights on a rank */
-    double peak_activation; /* bytes on a rank */
-    double total;           /* with optimizer_bytes on a rank */
+    double gradient_bytes;  /* their sum, FP32 */
+    double peak_activation; /* bytes on a rank: what is kept of a shard, and the
+                               larger of its logits and of what the hungriest
+                               layer makes again */
+    double total; /* the three, and optimizer_bytes for each parameter */
 } ng_model_count;
 
 ng_status ng_model_count_of(ng_model_count *count,
@@ -254,8 +258,9 @@ ng_status ng_model_count_of(ng_model_count *count,
                             const ng_explain_setting *setting, ng_error *error);
 
 /* Print the flow of a dense and of a MoE layer, each tensor with its format and
- * its bytes a token, then parameters and memory. Returns NG_OK, NG_BAD_VALUE,
- * or NG_BAD_FILE if the stream fails. */
+ * its bytes a token, then parameters, memory, and the memory of the embedded
+ * recipes beside each other for each choice of recomputation. Returns NG_OK,
+ * NG_BAD_VALUE, NG_NO_MEMORY, or NG_BAD_FILE if the stream fails. */
 ng_status ng_model_explain(FILE *out, const ng_model_config *config,
                            const ng_recipe *recipe,
                            const ng_explain_setting *setting, ng_error *error);
