@@ -20,4 +20,6 @@ EXTRA_DIST += \
 	%D%/optimizers.json \
 	%D%/optimizers.md \
 	%D%/proofs.md \
+	%D%/schema/accumulation.schema.json \
+	%D%/schema/probe-wgmma.schema.json \
 	%D%/schema/verify.schema.json

@@ -18,6 +18,8 @@
 #include "formats/files/safetensors.h"
 #include "reference/convert/ref_dequantize_fp8.h"
 #include "reference/convert/ref_quantize_fp8.h"
+#include "reference/moe/ref_grouped_gemm_fprop.h"
+#include "reference/moe/ref_grouped_gemm_wgrad.h"
 
 #ifdef FAILING_MEMORY
 /* One of four calls on the files "a.npy" and "b.safetensors" here. */
@@ -136,6 +138,39 @@ START_TEST(blocks)
     }
 }
 END_TEST
+
+/* GEMMs that list their groups, or convert on the way. */
+START_TEST(gemms)
+{
+    float one[2] = {1, 1}, d;
+    uint8_t code = 0x38, pair = 0x02, power = 127;
+    const ng_matrix y = dense_matrix(&d, NG_FP32, 1, 1);
+    const ng_fp8 tile = dense_fp8(&code, one, NG_FP32, NG_FP8_TILE, 1, 1);
+    const ng_fp8 col = dense_fp8(&code, one, NG_FP32, NG_FP8_COL, 1, 1);
+    const ng_mxfp4 x = dense_mxfp4(&pair, &power, NG_UE8M0, 1, 1);
+
+    for (int which = 0; which < 3; which++) {
+        int n = 0;
+
+        for (;; n++) {
+            d = 7;
+            memory_left = n;
+            const ng_status status =
+                which == 0 ? ng_ref_grouped_gemm_wgrad(&y, NULL, &col, &col, NULL)
+                : which == 1
+                    ? ng_ref_grouped_gemm_mxfp4_fprop(&y, &x, &tile, NULL)
+                    : ng_ref_grouped_gemm_mxfp4_wgrad(&y, NULL, &col, &x, NULL);
+            memory_left = -1;
+            if (status == NG_OK)
+                break;
+            ck_assert_int_eq(status, NG_NO_MEMORY);
+            ck_assert(d == 7.0f);
+        }
+        ck_assert_int_ge(n, which == 0 ? 1 : 2);
+        ck_assert(d == 1.0f);
+    }
+}
+END_TEST
 #endif
 
 /* A file that is cut while it is read, and one that cannot be read. */
@@ -169,6 +204,7 @@ int main(void)
     tcase_add_loop_test(tcase, every_allocation, 0, 4);
     tcase_add_test(tcase, adding);
     tcase_add_test(tcase, blocks);
+    tcase_add_test(tcase, gemms);
 #endif
     tcase_add_test(tcase, early_end);
     suite_add_tcase(suite, tcase);
