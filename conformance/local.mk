@@ -27,6 +27,9 @@ libsuite_a_SOURCES = \
 	%D%/subject/host_load.c \
 	%D%/subject/host_load.h \
 	%D%/subject/host_wire.h \
+	%D%/subject/swiglu_functions.c \
+	%D%/subject/swiglu_functions.h \
+	%D%/subject/swiglu_functions_reference.c \
 	%D%/subject/optim_functions.c \
 	%D%/subject/optim_functions.h \
 	%D%/subject/optim_functions_reference.c \
@@ -54,6 +57,8 @@ libsuite_a_SOURCES = \
 	%D%/checks/inputs_fp8.c \
 	%D%/checks/inputs_gemm.c \
 	%D%/checks/inputs_gemm.h \
+	%D%/checks/inputs_swiglu.c \
+	%D%/checks/inputs_swiglu.h \
 	%D%/checks/inputs_merge.c \
 	%D%/checks/inputs_mxfp4.c \
 	%D%/checks/inputs_optim.c \
@@ -74,6 +79,7 @@ libsuite_a_SOURCES = \
 	%D%/checks/operation.h \
 	%D%/checks/operations_block.c \
 	%D%/checks/operations_gemm.c \
+	%D%/checks/operations_swiglu.c \
 	%D%/checks/operations_optim.c \
 	%D%/checks/operations_scalar.c \
 	%D%/checks/proof.h \
@@ -132,6 +138,8 @@ libsuite_a_SOURCES += \
 	%D%/oracle/oracle_gemm_element.h \
 	%D%/oracle/oracle_grouped_gemm.c \
 	%D%/oracle/oracle_grouped_gemm.h \
+	%D%/oracle/oracle_swiglu.c \
+	%D%/oracle/oracle_swiglu.h \
 	%D%/oracle/oracle_hyper.c \
 	%D%/oracle/oracle_hyper.h \
 	%D%/oracle/oracle_ieee.c \
@@ -176,6 +184,7 @@ libsuite_a_SOURCES += \
 	%D%/oracle/oracle_weight.h \
 	%D%/oracle/oracle_weight_view.c \
 	%D%/subject/gemm_functions_oracle.c \
+	%D%/subject/swiglu_functions_oracle.c \
 	%D%/subject/optim_functions_oracle.c \
 	%D%/subject/subject_oracle.c
 endif
@@ -330,6 +339,7 @@ check_PROGRAMS += \
 	%D%/checks/test_diagnose \
 	%D%/checks/test_formats \
 	%D%/checks/test_gemm \
+	%D%/checks/test_swiglu \
 	%D%/checks/test_no_memory \
 	%D%/checks/test_npy \
 	%D%/checks/test_profile \

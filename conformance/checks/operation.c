@@ -14,6 +14,9 @@ const ng_operation *ng_operation_at(int i)
     if (i < ng_n_gemm_operations)
         return &ng_gemm_operations[i];
     i -= ng_n_gemm_operations;
+    if (i < ng_n_swiglu_operations)
+        return &ng_swiglu_operations[i];
+    i -= ng_n_swiglu_operations;
     return i < ng_n_optim_operations ? &ng_optim_operations[i] : NULL;
 }
 

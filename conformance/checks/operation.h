@@ -58,6 +58,8 @@ extern const ng_operation ng_block_operations[];
 extern const int ng_n_block_operations;
 extern const ng_operation ng_gemm_operations[];
 extern const int ng_n_gemm_operations;
+extern const ng_operation ng_swiglu_operations[];
+extern const int ng_n_swiglu_operations;
 extern const ng_operation ng_optim_operations[];
 extern const int ng_n_optim_operations;
 

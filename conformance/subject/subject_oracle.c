@@ -6,6 +6,7 @@
 #include "conformance/subject/gemm_functions.h"
 #include "conformance/subject/optim_functions.h"
 #include "conformance/subject/subject.h"
+#include "conformance/subject/swiglu_functions.h"
 #include "conformance/oracle/oracle_convert_fp8_row_to_col.h"
 #include "conformance/oracle/oracle_convert_fp8_to_mxfp4.h"
 #include "conformance/oracle/oracle_convert_mxfp4_to_fp8.h"
@@ -42,6 +43,7 @@ static bool covers(const ng_call *call)
 {
     return ng_conversions_cover(&conversions, call)
            || ng_gemm_functions_cover(&ng_oracle_gemm_functions, call)
+           || ng_swiglu_functions_cover(&ng_oracle_swiglu_functions, call)
            || ng_optim_functions_cover(&ng_oracle_optim_functions, call);
 }
 
@@ -49,9 +51,18 @@ static ng_status run(const ng_call *call)
 {
     if (ng_gemm_functions_cover(&ng_oracle_gemm_functions, call))
         return ng_gemm_functions_run(&ng_oracle_gemm_functions, call);
+    if (ng_swiglu_functions_cover(&ng_oracle_swiglu_functions, call))
+        return ng_swiglu_functions_run(&ng_oracle_swiglu_functions, call);
     return ng_conversions_cover(&conversions, call)
                ? ng_conversions_run(&conversions, call)
                : ng_optim_functions_run(&ng_oracle_optim_functions, call);
+}
+
+static ng_status bounds_of(const ng_call *call, ng_bounds *bounds)
+{
+    return ng_swiglu_functions_cover(&ng_oracle_swiglu_functions, call)
+               ? ng_oracle_swiglu_bounds(call, bounds)
+               : ng_oracle_gemm_bounds(call, bounds);
 }
 
 const ng_subject ng_subject_oracle = {
@@ -61,5 +72,5 @@ const ng_subject ng_subject_oracle = {
     .trusted = true,
     .covers = covers,
     .run = run,
-    .bounds = ng_oracle_gemm_bounds,
+    .bounds = bounds_of,
 };

@@ -6,6 +6,7 @@
 #include "conformance/subject/gemm_functions.h"
 #include "conformance/subject/optim_functions.h"
 #include "conformance/subject/subject.h"
+#include "conformance/subject/swiglu_functions.h"
 #include "reference/convert/ref_convert_fp8_row_to_col.h"
 #include "reference/convert/ref_convert_fp8_to_mxfp4.h"
 #include "reference/convert/ref_convert_mxfp4_to_fp8.h"
@@ -53,6 +54,7 @@ static bool covers(const ng_call *call)
 {
     return ng_conversions_cover(&conversions, call)
            || ng_gemm_functions_cover(&ng_reference_gemm_functions, call)
+           || ng_swiglu_functions_cover(&ng_reference_swiglu_functions, call)
            || ng_optim_functions_cover(&ng_reference_optim_functions, call);
 }
 
@@ -60,6 +62,8 @@ static ng_status run(const ng_call *call)
 {
     if (ng_gemm_functions_cover(&ng_reference_gemm_functions, call))
         return ng_gemm_functions_run(&ng_reference_gemm_functions, call);
+    if (ng_swiglu_functions_cover(&ng_reference_swiglu_functions, call))
+        return ng_swiglu_functions_run(&ng_reference_swiglu_functions, call);
     return ng_conversions_cover(&conversions, call)
                ? ng_conversions_run(&conversions, call)
                : ng_optim_functions_run(&ng_reference_optim_functions, call);

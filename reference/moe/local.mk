@@ -7,6 +7,7 @@ libnarrowgauge_la_SOURCES += \
 	%D%/ref_grouped_gemm_mxfp4.c \
 	%D%/ref_grouped_gemm_wgrad.c \
 	%D%/ref_hopper_fp8_dot.c \
+	%D%/ref_swiglu.c \
 	%D%/ref_gemm_element.h \
 	%D%/ref_gemm_views.h
 
@@ -14,4 +15,5 @@ libnarrowgauge_la_SOURCES += \
 nobase_nginclude_HEADERS += \
 	%D%/ref_grouped_gemm_fprop.h \
 	%D%/ref_grouped_gemm_wgrad.h \
-	%D%/ref_hopper_fp8_dot.h
+	%D%/ref_hopper_fp8_dot.h \
+	%D%/ref_swiglu.h
