@@ -77,3 +77,13 @@ nodist_libnarrowgauge_la_SOURCES += %D%/recipes_table.c
 	$(AM_V_GEN)$(MKDIR_P) $(@D)
 	$(AM_V_at)(cd $(srcdir) && $(SHELL) build-aux/embed_profiles.sh recipe $(ng_recipes)) >$@.tmp
 	$(AM_V_at)mv $@.tmp $@
+
+# ---- tests -----------------------------------------------------------------------
+if HAVE_CHECK
+check_PROGRAMS += \
+	conformance/checks/test_model_exact \
+	conformance/checks/test_model_step
+endif
+EXTRA_DIST += \
+	conformance/checks/model_fixture.h \
+	conformance/checks/model_ranks.h

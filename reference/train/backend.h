@@ -135,7 +135,7 @@ struct ng_backend {
     /* ---- carriers: exact ---------------------------------------------------
      * y = x in another carrier (or the same: a copy), rounded by the rules of
      * semantics.md 3 to 7, pow2 scales; groups matter to FP8_COL alone, and
-     * rows past the last group are not touched. From FP32 and BF16 to every
+     * rows past the last group are not touched; past BF16 is Inf. From FP32 and BF16 to every
      * carrier; MXFP4 -> FP8, FP8_COL, BF16, FP32; FP8 -> FP8_COL, MXFP4, BF16,
      * FP32. events  host, may be null: counts of what happened are added, at
      * the latest when wait returns */
