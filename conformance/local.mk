@@ -91,6 +91,8 @@ libsuite_a_SOURCES = \
 	%D%/checks/rule_words.h \
 	%D%/checks/variant.c \
 	%D%/checks/variant.h \
+	%D%/checks/vectors.c \
+	%D%/checks/vectors.h \
 	%D%/checks/verify.c \
 	%D%/checks/verify.h \
 	%D%/checks/verify_case.c \
@@ -227,10 +229,12 @@ narrowgauge_SOURCES = \
 	%D%/cli/block_values.c \
 	%D%/cli/block_values.h \
 	%D%/cli/cmd_bench.c \
+	%D%/cli/cmd_compare.c \
 	%D%/cli/cmd_ops.c \
 	%D%/cli/cmd_quantize.c \
 	%D%/cli/cmd_round.c \
 	%D%/cli/cmd_show.c \
+	%D%/cli/cmd_vectors.c \
 	%D%/cli/cmd_verify.c \
 	%D%/cli/code_text.c \
 	%D%/cli/code_text.h \
@@ -267,6 +271,8 @@ narrowgauge_SOURCES = \
 	%D%/cli/rounding_why.c \
 	%D%/cli/rules_option.c \
 	%D%/cli/rules_option.h \
+	%D%/cli/set_option.c \
+	%D%/cli/set_option.h \
 	%D%/cli/subject_option.c \
 	%D%/cli/subject_option.h
 
@@ -394,11 +400,13 @@ ng_test_scripts = \
 	%D%/checks/test_cli_usage.sh \
 	%D%/checks/test_cuda.sh \
 	%D%/checks/test_cuda_headers.sh \
+	%D%/checks/test_example_numpy.sh \
 	%D%/checks/test_example_subject.sh \
 	%D%/checks/test_plugin.sh \
 	%D%/checks/test_proofs.sh \
 	%D%/checks/test_ranks.sh \
 	%D%/checks/test_reports.sh \
+	%D%/checks/test_vectors.sh \
 	%D%/checks/test_verify.sh \
 	%D%/faults/test_mutations.sh
 TESTS += $(ng_test_scripts)

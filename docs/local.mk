@@ -4,8 +4,11 @@ dist_man_MANS += %D%/narrowgauge.1
 EXTRA_DIST += \
 	%D%/completion/narrowgauge.bash \
 	%D%/cases.md \
+	%D%/example_numpy.py \
 	%D%/example_subject.c \
+	%D%/example_triton.py \
 	%D%/subjects.md \
+	%D%/vectors.md \
 	%D%/semantics.md
 
 # bash-completion loads a file that is named after the command.

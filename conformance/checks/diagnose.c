@@ -33,11 +33,23 @@ static void gather(evidence *e, const ng_failure *kept,
                           kept->id.operation->n_axes, plan->profile,
                           kept->id.variant))
         return;
+    if (plan->recall != NULL) {
+        e->usable = plan->recall(plan->recall_context, &e->recorded, &kept->id,
+                                 &e->variant);
+        return;
+    }
     asking.turn = 0;
     asking.record = &e->recorded;
     e->usable = !ng_verify_case(&failure, &events, &elements, &kept->id,
                                 &e->variant, &asking)
                 && failure.kind != NG_FAILURE_SUBJECT;
+}
+
+/* The rules that the failure was judged by. */
+static const ng_rules *base_of(const evidence *e, const ng_verify_plan *plan)
+{
+    return plan->expected_rules != NULL ? plan->expected_rules
+                                        : &e->variant.rules;
 }
 
 /* How many kept failures pass when the expected side follows other rules. */
@@ -51,7 +63,7 @@ static int explained_by(const ng_operation_result *result,
     for (int i = 0; i < result->n_failures; i++) {
         const evidence *e = &evidence_of[i];
         ng_verify_plan other = *plan;
-        ng_rules expected_rules = e->variant.rules;
+        ng_rules expected_rules = *base_of(e, plan);
         ng_failure failure;
         ng_events events = {0};
         int64_t elements;
@@ -70,11 +82,12 @@ static int explained_by(const ng_operation_result *result,
 }
 
 /* The value of the rule that the first usable failure was asked for. */
-static int asked_of(const evidence *e, int n, ng_rule rule)
+static int asked_of(const evidence *e, int n, const ng_verify_plan *plan,
+                    ng_rule rule)
 {
     for (int i = 0; i < n; i++)
         if (e[i].usable)
-            return ng_rules_get(&e[i].variant.rules, rule);
+            return ng_rules_get(base_of(&e[i], plan), rule);
     return 0;
 }
 
@@ -97,7 +110,8 @@ void ng_diagnose(ng_operation_result *result, const ng_verify_plan *plan)
                 continue;
             best = explained;
             ng_rule_words(words, sizeof words, (ng_rule)r,
-                          asked_of(e, result->n_failures, (ng_rule)r), value);
+                          asked_of(e, result->n_failures, plan,
+                                   (ng_rule)r), value);
             snprintf(result->diagnosis, sizeof result->diagnosis,
                      "%s: rule %s (%s): acts like \"%s\", which explains %d of the "
                      "%d failures kept", words, ng_rule_name((ng_rule)r),

@@ -94,9 +94,8 @@ static bool covered(const ng_operation *operation, const ng_variant *variant,
     return false;
 }
 
-/* Whether the plan asks for this variant and the operation has it. */
-static bool wanted(const ng_operation *operation, const ng_variant *variant,
-                   const ng_verify_plan *plan)
+bool ng_verify_wants(const ng_operation *operation, const ng_variant *variant,
+                     const ng_verify_plan *plan)
 {
     if (operation->offers != NULL && !operation->offers(variant))
         return false;
@@ -220,7 +219,7 @@ static ng_status walk_operation(walk *w, ng_operation_result *result,
                                        operation->n_axes, plan->profile,
                                        id.variant);
          id.variant++) {
-        if (!wanted(operation, &variant, plan))
+        if (!ng_verify_wants(operation, &variant, plan))
             continue;
         if (!covered(operation, &variant, plan)) {
             result->not_covered++;
@@ -252,7 +251,7 @@ static int64_t count_cases(const ng_operation *const *list, int n,
         for (int64_t v = 0; ng_variant_at(&variant, list[i]->axes,
                                           list[i]->n_axes, plan->profile, v);
              v++) {
-            if (!wanted(list[i], &variant, plan)
+            if (!ng_verify_wants(list[i], &variant, plan)
                 || !covered(list[i], &variant, plan))
                 continue;
             for (const ng_stratum *s = list[i]->strata; s->name != NULL; s++)

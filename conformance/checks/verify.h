@@ -68,6 +68,10 @@ typedef struct ng_operation_result {
     char diagnosis[512];                /* the rule that explains them, or "" */
 } ng_operation_result;
 
+/* Two byte patterns that no run leaves by chance in the same place: what both
+ * runs leave as it was has not been written. */
+extern const unsigned char ng_poison[2];
+
 /* What the subject once gave for a case. */
 typedef struct ng_recorded {
     ng_status status;
@@ -93,6 +97,11 @@ typedef struct ng_verify_plan {
     int64_t shard, n_shards;    /* 0 <= shard < n_shards: every n-th chunk */
     int64_t sample;             /* of a stratum above level 1, at most so many
                                    cases drawn by the seed; 0: all */
+    /* Not null: where diagnosis finds what the subject gave, instead of asking it
+     * again. Returns false if it cannot be had. */
+    bool (*recall)(void *context, ng_recorded *recorded, const ng_case_id *id,
+                   const ng_variant *variant);
+    void *recall_context;
     const char *stratum;        /* only this one; null: all */
     const char *const *axes;    /* "name=value", n_axes of them: only variants */
     int n_axes;                 /*   whose axis of that name has that value */
@@ -108,6 +117,10 @@ typedef struct ng_verify_plan {
  * line in *error where the state file is unreadable or of another run. */
 ng_status ng_verify(ng_operation_result *result, const ng_operation *const *list,
                     int n, const ng_verify_plan *plan, ng_error *error);
+
+/* Whether the plan asks for this variant and the operation has it. */
+bool ng_verify_wants(const ng_operation *operation, const ng_variant *variant,
+                     const ng_verify_plan *plan);
 
 /* Add the counts and kept failures of part to those of sum. */
 void ng_verify_merge(ng_operation_result *sum, const ng_operation_result *part);

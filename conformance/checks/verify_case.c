@@ -10,9 +10,7 @@
 #include "conformance/checks/verify.h"
 #include "formats/fp32.h"
 
-/* Two byte patterns that no run leaves by chance in the same place: what both
- * runs leave as it was has not been written. */
-static const unsigned char poison[2] = {0xA5, 0x5A};
+const unsigned char ng_poison[2] = {0xA5, 0x5A};
 
 static void describe_input(char *text, size_t size, const ng_call *call,
                            const ng_failure *failure)
@@ -118,7 +116,7 @@ static ng_status expect_rest(const ng_verify_plan *plan, ng_call *want_call,
     return NG_OK;
 }
 
-/* One run's expected side, over outputs filled with poison[repeat]: made before
+/* One run's expected side, over outputs filled with ng_poison[repeat]: made before
  * the subject is asked. */
 typedef struct expectation {
     int repeat;
@@ -138,7 +136,7 @@ static void expect(expectation *e, const ng_case *c,
     memset(e, 0, sizeof *e);
     e->repeat = repeat;
     e->made = (plan->oracle == NULL || ng_bounds_make(e->bounds, c, operation))
-              && ng_outputs_make(&e->outputs, &e->call, c, poison[repeat]);
+              && ng_outputs_make(&e->outputs, &e->call, c, ng_poison[repeat]);
     if (!e->made)
         return;
     if (plan->expected_rules != NULL)
@@ -209,7 +207,7 @@ static bool compare_run(ng_failure *failure, const ng_case *c,
     ng_call call;
     bool same = false;
 
-    if (!e->made || !ng_outputs_make(&got, &call, c, poison[e->repeat])) {
+    if (!e->made || !ng_outputs_make(&got, &call, c, ng_poison[e->repeat])) {
         failure->kind = NG_FAILURE_STATUS;
         failure->want_status = NG_OK;
         failure->got_status = NG_NO_MEMORY;
@@ -285,7 +283,7 @@ static bool holds_poison(const ng_failure *failure, const ng_call *call,
 
     if (t == NULL)
         return false;
-    memset(&bits, poison[repeat], ng_dtype_size(t->dtype));
+    memset(&bits, ng_poison[repeat], ng_dtype_size(t->dtype));
     return failure->difference.got == bits;
 }
 

@@ -10,6 +10,7 @@
 #include "conformance/cli/command.h"
 #include "conformance/cli/progress.h"
 #include "conformance/cli/ranks.h"
+#include "conformance/cli/set_option.h"
 #include "conformance/cli/subject_option.h"
 #include "conformance/subject/escape.h"
 #include "reports/verify_report.h"
@@ -159,31 +160,6 @@ static int choose_expected(ng_verify_plan *plan, const arguments *a)
     return NG_EXIT_OK;
 }
 
-/* Does any operation have an axis of that name, and one with that value? */
-static bool axis_exists(const char *name_value, bool *with_value)
-{
-    const size_t length = strcspn(name_value, "=");
-    const ng_operation *operation;
-    bool found = false;
-
-    *with_value = false;
-    for (int i = 0; (operation = ng_operation_at(i)) != NULL; i++)
-        for (int x = 0; x < operation->n_axes; x++) {
-            const ng_axis *axis = &operation->axes[x];
-            ng_variant alone = {.n_axes = 1, .axes = axis};
-
-            if (strncmp(axis->name, name_value, length) != 0
-                || axis->name[length] != '\0')
-                continue;
-            found = true;
-            for (int v = 0; v < axis->n_values; v++) {
-                alone.value[0] = axis->value[v];
-                *with_value |= ng_variant_matches(&alone, name_value);
-            }
-        }
-    return found;
-}
-
 static bool stratum_exists(const char *name, const ng_operation *const *list,
                            int n)
 {
@@ -192,42 +168,6 @@ static bool stratum_exists(const char *name, const ng_operation *const *list,
             if (strcmp(s->name, name) == 0)
                 return true;
     return false;
-}
-
-/* Rules are pinned in the profile, axes filter variants. */
-static int apply_set(ng_profile *profile, ng_verify_plan *plan,
-                     const arguments *a)
-{
-    static const char *filter[MAX_LISTED];
-
-    plan->axes = filter;
-    for (int i = 0; i < a->n_set; i++) {
-        char name[64];
-        const char *value = strchr(a->set[i], '=') + 1;
-        ng_rule rule;
-        bool with_value;
-        int number;
-
-        snprintf(name, sizeof name, "%.*s", (int)(value - a->set[i] - 1),
-                 a->set[i]);
-        if (ng_rule_find(name, &rule)) {
-            if (!ng_rule_value_find(rule, value, &number)) {
-                fprintf(stderr, "narrowgauge verify: --set: %s: no such value "
-                        "(narrowgauge ops --rules lists them)\n", a->set[i]);
-                return NG_EXIT_USAGE;
-            }
-            ng_rules_set(&profile->rules, rule, number);
-            profile->pinned[rule] = true;
-        } else if (axis_exists(a->set[i], &with_value) && with_value) {
-            filter[plan->n_axes++] = a->set[i];
-        } else {
-            fprintf(stderr, "narrowgauge verify: --set: %s: no such %s\n",
-                    a->set[i], axis_exists(a->set[i], &with_value)
-                                   ? "value" : "rule or axis");
-            return NG_EXIT_USAGE;
-        }
-    }
-    return NG_EXIT_OK;
 }
 
 static int choose_operations(const ng_operation **list, int *n,
@@ -463,7 +403,7 @@ int ng_cmd_verify(int argc, char **argv)
         .profile = &profile, .level = a.level, .seed = a.seed, .shard = a.shard,
         .n_shards = a.n_shards, .sample = a.sample, .stratum = a.stratum};
 
-    if ((status = apply_set(&profile, &plan, &a)) != NG_EXIT_OK
+    if ((status = ng_set_apply(&profile, &plan, "verify", a.set, a.n_set)) != NG_EXIT_OK
         || (status = choose_operations(list, &n, &a)) != NG_EXIT_OK)
         return status;
     status = ng_subject_choose(&chosen, "verify", a.subject, a.timeout);

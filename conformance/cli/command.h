@@ -28,10 +28,12 @@ typedef struct ng_command {
 const ng_command *ng_command_at(int i);
 
 int ng_cmd_bench(int argc, char **argv);
+int ng_cmd_compare(int argc, char **argv);
 int ng_cmd_ops(int argc, char **argv);
 int ng_cmd_quantize(int argc, char **argv);
 int ng_cmd_round(int argc, char **argv);
 int ng_cmd_show(int argc, char **argv);
+int ng_cmd_vectors(int argc, char **argv);
 int ng_cmd_verify(int argc, char **argv);
 
 /* argp_parse with this program's conventions: a usage error prints one line

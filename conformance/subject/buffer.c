@@ -24,9 +24,9 @@ static bool grow(ng_buffer *buffer, size_t wanted)
         munmap(buffer->map, buffer->room + 2 * page);
     *buffer = (ng_buffer){0};
 
+    const size_t bytes = room + 2 * page;
     // cppcheck-suppress invalidFunctionArg
-    void *map = mmap(NULL, room + 2 * page, PROT_NONE,
-                     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void *map = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
     if (map == MAP_FAILED)
         return false;

@@ -71,6 +71,8 @@ int ng_process_start(ng_process *process, const char *program,
     int high[MAX_FDS] = {-1, -1, -1}; /* out of the way of every `theirs` */
 
     memset(process, 0, sizeof *process);
+    if (n < 0 || n > MAX_FDS)
+        return EINVAL;
     process->output.fd = process->errors.fd = -1;
     posix_spawn_file_actions_init(&actions);
     posix_spawnattr_init(&attributes);
