@@ -371,8 +371,9 @@ check_PROGRAMS += \
 endif
 endif
 
-# Plug-ins: the reference behind plugin.h, and one that does harm. (-rpath makes
-# libtool build a shared object of a library that is not installed.)
+# Plug-ins: the reference behind plugin.h (with all that subject_reference.c is
+# made of), and one that does harm. (-rpath makes libtool build a shared object
+# of a library that is not installed.)
 check_LTLIBRARIES += plugin_reference.la plugin_hostile.la
 plugin_flags = $(AM_LDFLAGS) -module -avoid-version -shared -rpath /nowhere
 plugin_reference_la_SOURCES = \
@@ -383,7 +384,9 @@ plugin_reference_la_SOURCES = \
 	%D%/subject/gemm_functions_reference.c \
 	%D%/subject/optim_functions.c \
 	%D%/subject/optim_functions_reference.c \
-	%D%/subject/subject_reference.c
+	%D%/subject/subject_reference.c \
+	%D%/subject/swiglu_functions.c \
+	%D%/subject/swiglu_functions_reference.c
 plugin_reference_la_CPPFLAGS = $(AM_CPPFLAGS)
 plugin_reference_la_LDFLAGS = $(plugin_flags)
 plugin_reference_la_LIBADD = libnarrowgauge.la
