@@ -28,6 +28,16 @@ static inline double random_number(void)
     return (double)(random_word() >> 8) * 0x1p-23 - 1.0;
 }
 
+/* What a test made and did not free; fixture_end does. */
+static void *fixture_made[1024];
+static int fixture_n;
+
+static inline void fixture_end(void)
+{
+    while (fixture_n > 0)
+        free(fixture_made[--fixture_n]);
+}
+
 static inline ng_array array_of(ng_carrier carrier, int64_t batch, int64_t rows,
                                 int64_t cols, int64_t blocks)
 {
@@ -39,6 +49,9 @@ static inline ng_array array_of(ng_carrier carrier, int64_t batch, int64_t rows,
     a.scales = malloc(scales + 64);
     ck_assert_ptr_nonnull(a.data);
     ck_assert_ptr_nonnull(a.scales);
+    ck_assert_int_lt(fixture_n + 2, 1024);
+    fixture_made[fixture_n++] = a.data;
+    fixture_made[fixture_n++] = a.scales;
     memset(a.data, 0xA5, data + 64); /* poison */
     memset(a.scales, 0xA5, scales + 64);
     return a;
@@ -51,8 +64,11 @@ static inline ng_array matrix_of(ng_carrier carrier, int64_t rows, int64_t cols)
 
 static inline void array_free(ng_array *a)
 {
-    free(a->data);
-    free(a->scales);
+    for (int i = 0; i < fixture_n; i++)
+        if (fixture_made[i] == a->data || fixture_made[i] == a->scales) {
+            free(fixture_made[i]);
+            fixture_made[i--] = fixture_made[--fixture_n];
+        }
     *a = (ng_array){.carrier = NG_CARRY_NONE};
 }
 

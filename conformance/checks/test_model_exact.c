@@ -295,7 +295,7 @@ int main(void)
     Suite *suite = suite_create("model, exact");
     TCase *tcase = tcase_create("exact");
 
-    tcase_add_checked_fixture(tcase, begin, NULL);
+    tcase_add_checked_fixture(tcase, begin, fixture_end);
     tcase_set_timeout(tcase, 120);
     tcase_add_test(tcase, conversions);
     tcase_add_test(tcase, stacked_tiles);

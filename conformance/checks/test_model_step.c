@@ -166,6 +166,8 @@ static void do_run(void *argument, const ng_comm *comm)
                 theta[i][j] -= (float)r->rate * g[j];
             if (g != NULL && (p->owner >= 0 || comm->rank == 0))
                 memcpy(out, g, (size_t)p->n * sizeof *out);
+            if (p->local != (g != NULL)) /* zero gradients are there too */
+                strcpy(r->problem, "a gradient is missing");
             if (g != NULL)
                 fine(r, ng_model_load(m, i, theta[i], &error), &error);
             out += p->n;
@@ -495,7 +497,7 @@ int main(void)
     Suite *suite = suite_create("model, steps");
     TCase *tcase = tcase_create("steps");
 
-    tcase_add_checked_fixture(tcase, begin, NULL);
+    tcase_add_checked_fixture(tcase, begin, fixture_end);
     tcase_set_timeout(tcase, 300);
     tcase_add_loop_test(tcase, ranks_change_no_bit, 0, 4);
     tcase_add_loop_test(tcase, recomputation_changes_no_bit, 0, 4);

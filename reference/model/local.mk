@@ -82,7 +82,13 @@ nodist_libnarrowgauge_la_SOURCES += %D%/recipes_table.c
 if HAVE_CHECK
 check_PROGRAMS += \
 	conformance/checks/test_model_exact \
+	conformance/checks/test_model_gradients \
+	conformance/checks/test_model_moe \
 	conformance/checks/test_model_step
+if HAVE_MPFR
+check_PROGRAMS += \
+	conformance/checks/test_model_bounds
+endif
 endif
 EXTRA_DIST += \
 	conformance/checks/model_fixture.h \
