@@ -198,7 +198,8 @@ libsuite_a_SOURCES += \
 	%D%/subject/cuda_call.h \
 	%D%/subject/cuda_library.c \
 	%D%/subject/cuda_library.h \
-	%D%/subject/subject_cuda.c
+	%D%/subject/subject_cuda.c \
+	%D%/subject/subject_cuda.h
 endif
 
 # NVIDIA's headers, on the host: C++, no nvcc.
@@ -275,6 +276,15 @@ narrowgauge_SOURCES = \
 	%D%/cli/set_option.h \
 	%D%/cli/subject_option.c \
 	%D%/cli/subject_option.h
+
+if HAVE_NVCC
+narrowgauge_SOURCES += \
+	%D%/cli/bench_cuda.c \
+	%D%/cli/bench_cuda.h \
+	%D%/cli/bench_cuda_case.c \
+	%D%/cli/bench_cuda_rows.c \
+	%D%/cli/bench_cuda_verify.c
+endif
 
 # The exhaustive claims of reports/proofs.json; see its page.
 if HAVE_MPFR

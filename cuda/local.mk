@@ -17,11 +17,14 @@ ng_cuda_headers = \
 	%D%/options.cuh \
 	%D%/ptx_cvt.cuh \
 	%D%/ptx_half2.cuh \
+	%D%/ptx_prmt.cuh \
+	%D%/ptx_wgmma_probe.cuh \
 	%D%/team.cuh \
 	%D%/try.cuh \
 	%D%/vector.cuh \
 	%D%/convert/align_block.cuh \
 	%D%/convert/align_table.cuh \
+	%D%/convert/both.cuh \
 	%D%/convert/convert_fp8_to_mxfp4.h \
 	%D%/convert/convert_mxfp4_to_fp8.h \
 	%D%/convert/convert_scale.cuh \
@@ -57,7 +60,9 @@ ng_cuda_headers = \
 	%D%/convert/row_block.cuh \
 	%D%/convert/scale_plane.cuh \
 	%D%/convert/transpose_bytes.cuh \
-	%D%/convert/transpose_fp8_tile.h
+	%D%/convert/transpose_fp8_tile.h \
+	%D%/moe/probe_wgmma.h \
+	%D%/bench/fill_numbers.h
 
 ng_cuda_sources = \
 	%D%/check_views.cu \
@@ -73,9 +78,12 @@ ng_cuda_sources = \
 	%D%/convert/quantize_fp8_row.cu \
 	%D%/convert/quantize_fp8_tile.cu \
 	%D%/convert/quantize_mxfp4.cu \
-	%D%/convert/transpose_fp8_tile.cu
+	%D%/convert/transpose_fp8_tile.cu \
+	%D%/moe/probe_wgmma.cu \
+	%D%/bench/fill_numbers.cu
 
-EXTRA_DIST += $(ng_cuda_headers) $(ng_cuda_sources) %D%/exports.map
+EXTRA_DIST += $(ng_cuda_headers) $(ng_cuda_sources) %D%/bench/peers.py \
+	%D%/exports.map
 
 if HAVE_NVCC
 ng_cuda_objects = $(ng_cuda_sources:.cu=.o)

@@ -39,13 +39,4 @@ __device__ __forceinline__ uint32_t ng_cuda_max3_u16x2(uint32_t a, uint32_t b,
     return __vimax3_u16x2(a, b, c);
 }
 
-/* Four bytes out of eight (low word first), by the low three bits of each
- * nibble of `which`; a nibble's high bit must be 0. */
-__device__ __forceinline__ uint32_t ng_cuda_select_bytes(uint32_t low,
-                                                         uint32_t high,
-                                                         uint32_t which)
-{
-    return __byte_perm(low, high, which);
-}
-
 #endif

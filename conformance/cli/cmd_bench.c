@@ -4,6 +4,7 @@
 
 #include <jansson.h>
 
+#include "conformance/cli/bench_cuda.h"
 #include "conformance/cli/bench_projection.h"
 #include "conformance/cli/bench_report.h"
 #include "conformance/cli/bench_verify.h"
@@ -84,7 +85,9 @@ static const struct argp argp = {
     "\vBytes are those of the inputs and the outputs, each counted once; the "
     "copy "
     "rate is memcpy's of 64 MiB by one thread in the same run, bytes read and "
-    "written. Inputs are normally distributed numbers, 1024 columns.\n\n"
+    "written. Inputs are normally distributed numbers, 1024 columns. The backend "
+    "cuda has shapes of its own, and the copy is the device's: of as many bytes, "
+    "the buffers rotated past L2 alike.\n\n"
     "Examples:\n"
     "  narrowgauge bench\n"
     "  narrowgauge bench --op quantize_mxfp4 --size 4194304 --repeat 11\n"
@@ -251,6 +254,24 @@ static int load_profile(ng_profile *profile, const ng_subject *subject)
     return ng_complain(NG_EXIT_ENVIRONMENT, "bench", "%s", error.text);
 }
 
+#ifdef HAVE_NVCC
+static bool cuda_listed(const void *context, const char *operation)
+{
+    return listed(context, operation);
+}
+
+/* Kernels have shapes of their own, and memory. */
+static int run_cuda(const arguments *a)
+{
+    json_t *list = a->json ? json_array() : NULL;
+    int status = ng_bench_cuda(cuda_listed, a, a->repeat, list);
+
+    if (list != NULL && ng_print_json(list) != NG_EXIT_OK)
+        status = NG_EXIT_ENVIRONMENT;
+    return status;
+}
+#endif
+
 int ng_cmd_bench(int argc, char **argv)
 {
     arguments a = {.backend = "reference", .repeat = 5};
@@ -266,6 +287,10 @@ int ng_cmd_bench(int argc, char **argv)
                                "operation (narrowgauge ops lists them)",
                                a.operation[i]);
     setting.subject = find_backend(a.backend, &status);
+#ifdef HAVE_NVCC
+    if (setting.subject == &ng_subject_cuda)
+        return run_cuda(&a);
+#endif
     if (setting.subject == NULL
         || (status = load_profile(&profile, setting.subject)) != NG_EXIT_OK)
         return status;

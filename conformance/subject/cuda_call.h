@@ -22,6 +22,8 @@
  *
  * Returns what run returned, the refusal, or NG_DEVICE_ERROR. Thread-safe: each
  * thread has a stream and memory of its own, kept for the next call. */
+/* With NARROWGAUGE_CUDA_APART in the environment every tensor gets an allocation
+ * of its own, of its span and no byte more, for compute-sanitizer to watch. */
 enum { NG_CUDA_CALL_WORKSPACE = 1 << 22 };
 
 typedef ng_status ng_cuda_run(const void *row, const ng_call *device_call,

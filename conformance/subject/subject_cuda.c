@@ -14,6 +14,7 @@
 #include "conformance/subject/cuda_call.h"
 #include "conformance/subject/gemm_functions.h"
 #include "conformance/subject/subject.h"
+#include "conformance/subject/subject_cuda.h"
 #include "cuda/convert/elements.h"
 
 /* ---- the conversions, by their typed functions
@@ -42,7 +43,9 @@ static ng_status check_offsets(int64_t rows)
 {
     ng_groups groups;
 
-    return ng_groups_check(ng_call_groups(&groups, host_call), rows);
+    return host_call == NULL
+               ? NG_OK
+               : ng_groups_check(ng_call_groups(&groups, host_call), rows);
 }
 
 #define THUNK(entry, y_view, x_view)                                 \
@@ -277,6 +280,19 @@ static bool covers(const ng_call *call)
            && (find(call->operation) != NULL
                || ng_gemm_functions_cover(&gemms, call)
                || ng_conversions_cover(&conversions, call));
+}
+
+ng_status ng_subject_cuda_enqueue(const ng_call *device_call,
+                                  const ng_cuda_launch *launch)
+{
+    const row *r;
+
+    if (!covers(device_call))
+        return NG_NOT_COVERED;
+    host_call = NULL;
+    r = find(device_call->operation);
+    return r != NULL ? run_row(r, device_call, launch)
+                     : run_conversion(NULL, device_call, launch);
 }
 
 static ng_status run(const ng_call *call)

@@ -11,7 +11,7 @@
 #define NG_CUDA_CONVERT_ALIGN_TABLE_CUH
 
 #include "cuda/convert/align_block.cuh"
-#include "cuda/ptx_half2.cuh"
+#include "cuda/ptx_prmt.cuh"
 
 /* Distances d = (k + H) - e >= 0 of a block's exponent e below the largest; the
  * last row serves all beyond it: 6 * 2^(8-31) is nothing in E4M3. */
@@ -61,10 +61,9 @@ __device__ __forceinline__ uint32_t ng_cuda_align4(uint2 codes,
      * among eight bytes 0x80 it gives 0xFF where it is set and 0x80 where not.
      */
     const uint32_t negative =
-        __byte_perm(0x80808080, 0x80808080, nibbles) & signs;
+        ng_cuda_prmt(0x80808080, 0x80808080, nibbles) & signs;
 
-    return ng_cuda_select_bytes(codes.x, codes.y, nibbles & 0x7777)
-           | negative << 7;
+    return ng_cuda_prmt(codes.x, codes.y, nibbles & 0x7777) | negative << 7;
 }
 
 #endif

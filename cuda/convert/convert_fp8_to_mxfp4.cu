@@ -21,6 +21,7 @@
 #include "cuda/divider.cuh"
 #include "cuda/general.cuh"
 #include "cuda/ptx_half2.cuh"
+#include "cuda/ptx_prmt.cuh"
 #include "cuda/vector.cuh"
 
 enum { THREADS = 256 };
@@ -36,7 +37,7 @@ struct fast_job {
 /* Each byte 0xFF where its bit 7 is set, else 0x00. */
 static __device__ __forceinline__ uint32_t spread(uint32_t bytes)
 {
-    return __byte_perm(bytes, 0, 0xBA98);
+    return ng_cuda_prmt(bytes, 0, 0xBA98);
 }
 
 static __device__ __forceinline__ uint32_t choose(uint32_t mask, uint32_t a,
@@ -65,7 +66,7 @@ static __device__ __forceinline__ uint32_t encode4(uint32_t codes,
 /* Eight codes of two such words, nibbles in order. */
 static __device__ __forceinline__ uint32_t pack8(uint32_t a, uint32_t b)
 {
-    return __byte_perm(a | a >> 4, b | b >> 4, 0x6420);
+    return ng_cuda_prmt(a | a >> 4, b | b >> 4, 0x6420);
 }
 
 static __global__ void __launch_bounds__(THREADS)

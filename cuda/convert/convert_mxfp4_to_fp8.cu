@@ -19,6 +19,7 @@
 #include "cuda/convert/row_block.cuh"
 #include "cuda/divider.cuh"
 #include "cuda/general.cuh"
+#include "cuda/ptx_half2.cuh"
 #include "cuda/vector.cuh"
 
 enum { THREADS = 256, STEPS = 4, RUN = 16, LANES = NG_FP8_BLOCK / RUN };

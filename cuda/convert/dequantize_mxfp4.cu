@@ -21,6 +21,7 @@
 #include "cuda/divider.cuh"
 #include "cuda/general.cuh"
 #include "cuda/ptx_half2.cuh"
+#include "cuda/ptx_prmt.cuh"
 #include "cuda/vector.cuh"
 #include "formats/bf16.h"
 
@@ -50,7 +51,7 @@ static __device__ __forceinline__ uint32_t scaled(uint32_t lo, uint32_t hi,
                                                   uint32_t which,
                                                   uint32_t scale)
 {
-    return ng_cuda_mul_bf16x2(__byte_perm(lo, hi, which), scale);
+    return ng_cuda_mul_bf16x2(ng_cuda_prmt(lo, hi, which), scale);
 }
 
 /* Four elements of the low four nibbles. */
@@ -59,9 +60,9 @@ static __device__ __forceinline__ uint2 decode4(uint32_t nibbles,
 {
     /* Bytes of 0, .5, 1, 1.5 and 2, 3, 4, 6 in BF16. */
     const uint32_t which = nibbles & 0x7777;
-    const uint32_t negative = __byte_perm(0x80808080, 0x80808080, nibbles);
-    const uint32_t lo = ng_cuda_select_bytes(0xC0800000, 0xC0804000, which);
-    const uint32_t hi = ng_cuda_select_bytes(0x3F3F3F00, 0x40404040, which)
+    const uint32_t negative = ng_cuda_prmt(0x80808080, 0x80808080, nibbles);
+    const uint32_t lo = ng_cuda_prmt(0xC0800000, 0xC0804000, which);
+    const uint32_t hi = ng_cuda_prmt(0x3F3F3F00, 0x40404040, which)
                         | (negative & 0x01010101) << 7;
 
     return make_uint2(scaled(lo, hi, 0x5140, scale),

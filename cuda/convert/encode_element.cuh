@@ -6,18 +6,11 @@
 #ifndef NG_CUDA_CONVERT_ENCODE_ELEMENT_CUH
 #define NG_CUDA_CONVERT_ENCODE_ELEMENT_CUH
 
+#include "cuda/convert/both.cuh"
 #include "cuda/convert/decode_code.cuh"
 #include "cuda/convert/round_code.cuh"
 #include "cuda/ptx_cvt.cuh"
 #include "formats/format.h"
-
-/* A code that is neither a nor b, unless they agree. A format with a general
- * and a fast encoder offers this of both: where they part, at least one is
- * wrong, and so the result is, whichever it was. */
-NG_HOST_DEVICE uint32_t ng_cuda_both(uint32_t a, uint32_t b)
-{
-    return a == b ? a : (a ^ 1) != b ? a ^ 1 : a ^ 2;
-}
 
 /* What the fast encoders of the format give under nearest-even: codes that
  * saturate (E2M1, E4M3) or overflow to infinity (BF16, FP16). */

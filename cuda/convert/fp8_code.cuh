@@ -6,6 +6,8 @@
 #ifndef NG_CUDA_CONVERT_FP8_CODE_CUH
 #define NG_CUDA_CONVERT_FP8_CODE_CUH
 
+#include "cuda/convert/both.cuh"
+#include "cuda/convert/fp8_quotient.cuh"
 #include "cuda/convert/round_code.cuh"
 
 /* a / b to 32 bits and a sticky bit; a finite, b finite and not zero, neither
@@ -39,9 +41,17 @@ NG_HOST_DEVICE uint32_t ng_cuda_fp8_code(uint32_t v, uint32_t scale,
         events |= NG_CUDA_EVENT(NAN);
         return NG_E4M3_NAN;
     }
-    return ng_cuda_round_code<ng_cuda_e4m3>(
+
+    const uint32_t code = ng_cuda_round_code<ng_cuda_e4m3>(
         ng_cuda_real_quotient(ng_cuda_real_of(v), ng_cuda_real_of(scale)),
         rules, random, events);
+
+    /* The fast path's writing is held against it. */
+    return rules.rounding == NG_NEAREST_EVEN ? ng_cuda_both(
+               code, (v >> 24 & 0x80)
+                         | ng_cuda_quotient_code(ng_cuda_float_of(v),
+                                                 ng_cuda_divisor_of(scale)))
+                                             : code;
 }
 
 #endif

@@ -1,80 +1,68 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * RNE_E4M3(v / s), the exact quotient rounded once, without a division an
- * element (semantics.md 4).
+ * RNE_E4M3(v / s), the exact quotient by the stored scale rounded once, without
+ * a division an element and without a branch (semantics.md 4).
  *
- * Let r = RN32(1 / s) and q = RN32(v r), t = v / s, and e the exponent of q.
- * r is within 2^-24 of 1 / s, relatively, so v r is within 2^-24 |t| <
- * 2^(e-23), an ulp of q, of t (s is normal, and so is 1 / s); rounding it adds
- * half an ulp. So q is less than 2 ulps from t, and unless a boundary of E4M3,
- * the middle b of two neighbours, is within 2 ulps of q, both lie on the same
- * side of every boundary and round alike.
+ * Magnitudes only; the sign is v's. Let t = |v| / s. Scaled by 2^-120, E4M3's
+ * least normal 2^-6 becomes FP32's, so the FP32 pattern of t 2^-120 is the code
+ * with 20 more bits, subnormal codes included: steps of codes are cut out by
+ * the pattern's upper bits, and the middle of a step, b, is those with 0x80000
+ * below them. An approximate p picks the step c; then
  *
- * Within 2 ulps of b the sign of v - b s decides, and fma(-b, s, v), exact but
- * for one rounding, has that sign: an exact difference that is not zero is a
- * multiple of 2^(-10 + log2 ulp(s)) or of 2^-149, which does not round to zero
- * where s >= 2^-100; below, v and s are multiplied by 2^64 first, exactly. (v
- * is then at most 448.1 s, so nothing overflows.) Zero is a tie: the even code.
+ *     code = c + 1 if t > b, c if t < b, the even one if t = b
  *
- * Boundaries of normal codes are the q with fraction bits xxx1000...0. Those of
- * subnormal codes are spaced evenly instead; all q between 2^-11 and 2^-6 take
- * the exact way.
+ * and the sign of t - b is that of fma(-b, s, |v|).
+ *
+ * That is right if t lies less than half a step outside the step of p: then c
+ * and c + 1 are its neighbours still. With s = m 2^a, 1 <= m < 2, and r =
+ * RN32(1/m), p = RN32(|v| 2^-a * r 2^-120) is within 2 units of its last place,
+ * or of 2^-149 where it is subnormal: less than 2^-18 of a step.
+ *
+ * And the sign is exact: |v| 2^-a is exact where it is not below 2^-126, where
+ * t < b whatever its last digits; fma rounds once, and an exact difference that
+ * is not zero does not become zero, for b has no digit below 2^-130, m 2^120
+ * none below 2^97, and |v| 2^-a none below 2^-149. Nothing overflows: |v| 2^-a
+ * is at most 448.1 m.
  */
 #ifndef NG_CUDA_CONVERT_FP8_QUOTIENT_CUH
 #define NG_CUDA_CONVERT_FP8_QUOTIENT_CUH
 
-#include "cuda/convert/decode_code.cuh"
-#include "cuda/convert/encode_nearest.cuh"
+#include "cuda/bits.cuh"
 
-/* Whether q's code must be settled by ng_cuda_quotient_settle. */
-NG_HOST_DEVICE bool ng_cuda_quotient_is_near(float q)
+/* What a block's scale s = m 2^a makes of it: 2^-a, m 2^120, RN32(1/m) 2^-120.
+ */
+struct ng_cuda_divisor {
+    float unscale, m, r;
+};
+
+/* scale  an FP32 pattern by fp8_scale.cuh: normal, positive. (Of a NaN the
+ *        result is of no use, and does no harm.) */
+NG_HOST_DEVICE ng_cuda_divisor ng_cuda_divisor_of(uint32_t scale)
 {
-    const uint32_t magnitude = ng_cuda_bits_of(q) & 0x7FFFFFFF;
-    const bool normal = (magnitude & 0xFFFFF) - 0x7FFFE <= 4;
-    const bool subnormal = magnitude - 0x3A000000 < 0x3C800000 - 0x3A000000;
+    const uint32_t m = (scale & 0x7FFFFF) | 0x3F800000;
+    const uint32_t r =
+        ng_cuda_bits_of(ng_cuda_div_rn(1.0f, ng_cuda_float_of(m)));
 
-    return normal || subnormal;
+    return {ng_cuda_float_of((254u << 23) - (scale & 0x7F800000)),
+            ng_cuda_float_of(m + (120u << 23)),
+            ng_cuda_float_of(r - (120u << 23))};
 }
 
-/* The boundary above a magnitude code. */
-NG_HOST_DEVICE float ng_cuda_e4m3_boundary(uint32_t code)
+/* The magnitude code of v / s.
+ *   v  finite, at most the block's amax in magnitude */
+NG_HOST_DEVICE uint32_t ng_cuda_quotient_code(float v, const ng_cuda_divisor &s)
 {
-    return ng_cuda_decode_fields(2 * code + 1, 0, 19, 7);
-}
+    const float top = ng_cuda_mul_rn(
+        ng_cuda_float_of(ng_cuda_bits_of(v) & 0x7FFFFFFF), s.unscale);
+    const uint32_t p = ng_cuda_bits_of(ng_cuda_mul_rn(top, s.r));
+    const uint32_t middle = (p & 0xFFF00000) | 0x80000;
+    const uint32_t beyond =
+        ng_cuda_bits_of(ng_cuda_fma_rn(-ng_cuda_float_of(middle), s.m, top));
+    const uint32_t code = p >> 20;
 
-/* The code, for a magnitude code that is at most one off; s > 0. */
-NG_HOST_DEVICE uint32_t ng_cuda_quotient_settle(float v, float s, uint32_t code)
-{
-    const uint32_t sign = ng_cuda_bits_of(v) >> 24 & 0x80;
-    const uint32_t magnitude = code & 0x7F, odd = code & 1;
-    const float lift = s < 0x1p-100f ? 0x1p64f : 1.0f;
-    const float top =
-        ng_cuda_mul_rn(ng_cuda_float_of(ng_cuda_bits_of(v) & 0x7FFFFFFF), lift);
-    const float bottom = ng_cuda_mul_rn(s, lift);
-    const float above =
-        ng_cuda_fma_rn(-ng_cuda_e4m3_boundary(magnitude), bottom, top);
-
-    if (above > 0 || (above == 0 && odd != 0))
-        return sign | (magnitude + 1);
-    if (magnitude == 0)
-        return sign;
-
-    const float below =
-        ng_cuda_fma_rn(-ng_cuda_e4m3_boundary(magnitude - 1), bottom, top);
-
-    return sign | (magnitude - (below < 0 || (below == 0 && odd != 0)));
-}
-
-/* The code of one element.
- *   v  finite, at most the block's amax
- *   s  the block's scale by fp8_scale.cuh, finite; r is RN32(1 / s) */
-NG_HOST_DEVICE uint32_t ng_cuda_quotient_code(float v, float s, float r)
-{
-    const float q = ng_cuda_mul_rn(v, r);
-    const uint32_t code = ng_cuda_nearest_e4m3(q);
-
-    return ng_cuda_quotient_is_near(q) ? ng_cuda_quotient_settle(v, s, code)
-                                       : code;
+    /* beyond, as a pattern less 1, and plus 1 for odd codes: its top bit says
+     * "stay", of a negative number, and of +0 at an even code. */
+    return code + 1 - ((beyond - 1 + (code & 1)) >> 31);
 }
 
 #endif

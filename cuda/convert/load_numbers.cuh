@@ -9,6 +9,7 @@
 #include "cuda/convert/decode_code.cuh"
 #include "cuda/ptx_cvt.cuh"
 #include "cuda/ptx_half2.cuh"
+#include "cuda/ptx_prmt.cuh"
 #include "cuda/vector.cuh"
 #include "formats/dtype.h"
 
@@ -50,6 +51,18 @@ template <ng_dtype DTYPE, int N> struct ng_cuda_run {
                                __uint_as_float(word[i] & 0xFFFF0000));
         else
             return ng_cuda_float2_of_fp16x2(word[i]);
+    }
+
+    /* The signs of numbers 4 i .. 4 i + 3, each in bit 7 of its byte. */
+    __device__ __forceinline__ uint32_t signs(int i) const
+    {
+        if constexpr (DTYPE == NG_FP32)
+            return ng_cuda_prmt(
+                       ng_cuda_prmt(word[4 * i], word[4 * i + 1], 0x73),
+                       ng_cuda_prmt(word[4 * i + 2], word[4 * i + 3], 0x73),
+                       0x5410)
+                   & 0x80808080;
+        return ng_cuda_prmt(word[2 * i], word[2 * i + 1], 0x7531) & 0x80808080;
     }
 
     /* The largest magnitude, in patterns of the type: they are ordered as

@@ -8,7 +8,7 @@
  * groups together.
  *
  *   bytes an element   BF16: 2 + 1 (a scale for 16384 elements)
- *   instructions       pow2 scales about 5, general ones about 9 an element
+ *   instructions       pow2 scales about 5, general ones about 13 an element
  *   limit              memory; a tile waits once, at the barrier between the
  *                      two halves, while other tiles of the multiprocessor load
  */
@@ -76,7 +76,7 @@ static __global__ void __launch_bounds__(THREADS)
             ng_cuda_store_fp8_run<DTYPE, POW2>(
                 job.y.codes + (first_row + k * ROWS_A_STEP) * job.y.ld
                     + first_col,
-                v[k], from + k * stride, scale);
+                v[k], scale);
 }
 
 static int64_t tiles_of(const ng_cuda_quantize_fp8_job &job)
