@@ -52,6 +52,26 @@ NG_HOST_DEVICE float ng_cuda_mul_rn(float a, float b)
 #endif
 }
 
+/* a * b of positive numbers, rounded toward zero, or up where `up` is set, to a
+ * normal number. The host twin corrects the nearest by the sign of the error,
+ * which fma gives exactly. */
+NG_HOST_DEVICE float ng_cuda_mul_directed(float a, float b, bool up)
+{
+#ifdef __CUDA_ARCH__
+    return up ? __fmul_ru(a, b) : __fmul_rz(a, b);
+#else
+    const float nearest = a * b;
+    const float error = std::fma(a, b, -nearest);
+    uint32_t bits = ng_cuda_bits_of(nearest);
+
+    if (up && error > 0)
+        bits++;
+    if (!up && error < 0)
+        bits--;
+    return ng_cuda_float_of(bits);
+#endif
+}
+
 /* a * b + c, rounded once. */
 NG_HOST_DEVICE float ng_cuda_fma_rn(float a, float b, float c)
 {

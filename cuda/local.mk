@@ -18,7 +18,9 @@ ng_cuda_headers = \
 	%D%/ptx_cvt.cuh \
 	%D%/ptx_half2.cuh \
 	%D%/ptx_prmt.cuh \
+	%D%/ptx_rcp.cuh \
 	%D%/ptx_wgmma_probe.cuh \
+	%D%/row_group.cuh \
 	%D%/team.cuh \
 	%D%/try.cuh \
 	%D%/vector.cuh \
@@ -58,6 +60,7 @@ ng_cuda_headers = \
 	%D%/convert/real.cuh \
 	%D%/convert/round_code.cuh \
 	%D%/convert/row_block.cuh \
+	%D%/convert/scale_access.cuh \
 	%D%/convert/scale_plane.cuh \
 	%D%/convert/transpose_bytes.cuh \
 	%D%/convert/transpose_fp8_tile.h \

@@ -2,11 +2,11 @@
  *
  * FP8 to MXFP4: the launcher, and the row form's fast path.
  *
- * A thread a block of 32: two 16-byte loads, one 16-byte store of codes, one
- * byte of scale. Seven thresholds (mxfp4_threshold.cuh) decide all codes, four
- * elements at a time: with K = 128 - T, bit 7 of c + K says c >= T, for both
- * are at most 127 + 127 and no byte carries into the next; three such steps
- * find one of eight by halving.
+ * A thread a block of 32, in two rows: four 16-byte loads in flight, then for
+ * each one 16-byte store of codes and one byte of scale. Seven thresholds
+ * (mxfp4_threshold.cuh) decide all codes, four elements at a time: with K = 128
+ * - T, bit 7 of c + K says c >= T, for both are at most 127 + 127 and no byte
+ * carries into the next; three such steps find one of eight by halving.
  *
  *   bytes an element   1 + 1/32 + 1/2 + 1/32
  *   instructions       about 9 an element, 2 of them for the thresholds
@@ -18,19 +18,23 @@
 #include "cuda/check_views.h"
 #include "cuda/convert/mxfp4_threshold.cuh"
 #include "cuda/convert/row_block.cuh"
-#include "cuda/divider.cuh"
+#include "cuda/convert/scale_access.cuh"
 #include "cuda/general.cuh"
 #include "cuda/ptx_half2.cuh"
+#include "cuda/row_group.cuh"
 #include "cuda/ptx_prmt.cuh"
 #include "cuda/vector.cuh"
 
-enum { THREADS = 256 };
+enum { THREADS = 256, ROWS = 2 };
 
 namespace
 {
 struct fast_job {
     ng_cuda_fp8_to_mxfp4_job call;
     ng_cuda_divider blocks; /* of 32, in a row */
+    uint32_t carry;         /* of the scale mode */
+    ng_cuda_scale_access from, to;
+    ng_cuda_ratio_table table;
 };
 } // namespace
 
@@ -46,83 +50,126 @@ static __device__ __forceinline__ uint32_t choose(uint32_t mask, uint32_t a,
     return (a & mask) | (b & ~mask);
 }
 
-/* Four E2M1 codes, a byte each. k[j] is 128 - T_j in every byte; sign is 0x08
- * in every byte where the scale is negative. */
-static __device__ __forceinline__ uint32_t encode4(uint32_t codes,
+/* Four E2M1 codes in the upper halves of four bytes. c is the codes without
+ * signs, k[j] 128 - T_j in every byte; signs is 0x80 in every byte where the
+ * scale is negative. */
+static __device__ __forceinline__ uint32_t encode4(uint32_t codes, uint32_t c,
                                                    const uint32_t *k,
-                                                   uint32_t sign)
+                                                   uint32_t signs)
 {
-    const uint32_t c = codes & 0x7F7F7F7F;
     const uint32_t four = spread(c + k[4]);
     const uint32_t two = spread(c + choose(four, k[6], k[2]));
-    const uint32_t last =
-        choose(two, choose(four, k[7], k[3]), choose(four, k[5], k[1]));
-    const uint32_t one = c + last;
+    const uint32_t one =
+        c + choose(two, choose(four, k[7], k[3]), choose(four, k[5], k[1]));
 
-    return (four & 0x04040404) | (two & 0x02020202) | (one >> 7 & 0x01010101)
-           | ((codes >> 4 & 0x08080808) ^ sign);
+    return ((codes & 0x80808080) ^ signs) | (four & 0x40404040)
+           | (two & 0x20202020) | (one >> 3 & 0x10101010);
 }
 
-/* Eight codes of two such words, nibbles in order. */
-static __device__ __forceinline__ uint32_t pack8(uint32_t a, uint32_t b)
+/* Four such codes as two bytes: bytes 0 and 2 of the result. */
+static __device__ __forceinline__ uint32_t pack4(uint32_t x)
 {
-    return ng_cuda_prmt(a | a >> 4, b | b >> 4, 0x6420);
+    return (x >> 4 & 0x0F0F0F0F) | (x >> 8 & 0xF0F0F0F0);
+}
+
+/* The largest magnitude code of 32. Of each 16 bits the upper byte decides;
+ * moved up by one, it is the lower one. */
+static __device__ __forceinline__ uint32_t largest_of(const uint32_t *c)
+{
+    uint32_t upper = 0, lower = 0;
+
+#pragma unroll
+    for (int w = 0; w < 8; w += 2) {
+        upper = ng_cuda_max3_u16x2(upper, c[w], c[w + 1]);
+        lower = ng_cuda_max3_u16x2(lower, ng_cuda_prmt(c[w], 0, 0x2104),
+                                   ng_cuda_prmt(c[w + 1], 0, 0x2104));
+    }
+    upper = ng_cuda_max3_u16x2(upper, lower, 0);
+    return max(upper >> 8 & 0xFF, upper >> 24);
+}
+
+/* 128 - T_j in every byte of k[j]. */
+static __device__ __forceinline__ void thresholds_of(uint32_t *k, uint2 bytes)
+{
+#pragma unroll
+    for (int j = 1; j < 8; j++)
+        k[j] = ng_cuda_prmt(bytes.x, bytes.y, j * 0x1111);
 }
 
 static __global__ void __launch_bounds__(THREADS)
     convert(const __grid_constant__ fast_job job)
 {
+    __shared__ uint2 pow2[NG_CUDA_RATIOS];
     const ng_fp8 &x = job.call.x;
     const ng_mxfp4 &y = job.call.y;
-    const uint32_t i = blockIdx.x * THREADS + threadIdx.x;
-    const uint32_t row = ng_cuda_divide(i, job.blocks);
-    const uint32_t block = i - row * job.blocks.divisor;
-
-    if (row >= ng_cuda_rows(job.call.o, x.rows))
-        return;
-
-    const uint8_t *from = x.codes + row * x.ld + block * NG_MXFP4_BLOCK;
-    const uint4 a = ng_cuda_load16(from), b = ng_cuda_load16(from + 16);
-    const ng_cuda_real scale = ng_cuda_real_of(ng_cuda_load_scale_fp32(
-        x.scales, row, block / (NG_FP8_BLOCK / NG_MXFP4_BLOCK)));
-    const uint32_t codes[8] = {a.x, a.y, a.z, a.w, b.x, b.y, b.z, b.w};
-    uint32_t largest = 0, k[8] = {}, out[4];
+    const int64_t rows = ng_cuda_rows(job.call.o, x.rows);
+    const ng_cuda_row_place at = ng_cuda_row_place_of(job.blocks, ROWS);
+    const uint8_t *from = x.codes + (at.row * x.ld + at.place * NG_MXFP4_BLOCK);
+    uint8_t *to = y.codes + (at.row * y.ld + at.place * (NG_MXFP4_BLOCK / 2));
+    uint4 a[ROWS], b[ROWS];
+    uint32_t scales[ROWS];
 
 #pragma unroll
-    for (int w = 0; w < 8; w++)
-        largest = ng_cuda_max3_u16x2(largest, codes[w] & 0x007F007F,
-                                     codes[w] >> 8 & 0x007F007F);
-    largest = max(largest & 0xFFFF, largest >> 16);
+    for (int r = 0; r < ROWS; r++)
+        if (at.row + r < rows) {
+            a[r] = ng_cuda_load16(from + r * x.ld);
+            b[r] = ng_cuda_load16(from + r * x.ld + 16);
+            scales[r] = ng_cuda_get_scale_fp32(
+                job.from, at.row + r,
+                at.place / (NG_FP8_BLOCK / NG_MXFP4_BLOCK));
+        }
+    if (threadIdx.x < NG_CUDA_RATIOS)
+        pow2[threadIdx.x] = make_uint2(job.table.row[threadIdx.x].low,
+                                       job.table.row[threadIdx.x].high);
+    __syncthreads();
+#pragma unroll
+    for (int r = 0; r < ROWS; r++) {
+        if (at.row + r >= rows)
+            continue;
 
-    const bool is_nan = largest == 0x7F || scale.kind != NG_CUDA_FINITE;
-    const ng_cuda_real amax =
-        ng_cuda_real_product(ng_cuda_real_of(__float_as_uint(
-                                 ng_cuda_decode_fields(largest, 0, 20, 7))),
-                             scale);
-    const uint32_t byte =
-        is_nan ? (uint32_t)NG_UE8M0_NAN
-               : ng_cuda_mxfp4_scale_exact(amax, job.call.o.rules.mxfp4_scale);
-    const ng_cuda_ratio ratio = ng_cuda_ratio_of(scale, (int)byte - 127);
+        const uint32_t codes[8] = {a[r].x, a[r].y, a[r].z, a[r].w,
+                                   b[r].x, b[r].y, b[r].z, b[r].w};
+        const uint32_t scale = scales[r], magnitude = scale & 0x7FFFFFFF;
+        uint32_t c[8], k[8], out[4];
 
 #pragma unroll
-    for (int j = 1; j < 8; j++) {
-        /* Scale 0 makes every value 0, whatever the code. */
-        const uint32_t t =
-            scale.significand != 0 ? ng_cuda_mxfp4_threshold(j, ratio) : 0x7Fu;
+        for (int w = 0; w < 8; w++)
+            c[w] = codes[w] & 0x7F7F7F7F;
 
-        k[j] = (128 - t) * 0x01010101u;
+        const uint32_t largest = largest_of(c);
+        const bool is_nan = largest == 0x7F || magnitude >= NG_FP32_INFINITY;
+        /* Scale 0 makes every value 0: so does the least one under e = 0. */
+        const bool is_zero = magnitude == 0;
+        const ng_cuda_scale_parts parts = ng_cuda_scale_parts_of(scale);
+        const uint32_t byte =
+            is_nan    ? (uint32_t)NG_UE8M0_NAN
+            : is_zero ? 0
+                      : ng_cuda_mxfp4_scale_of_code(largest, parts, job.carry);
+        const int ratio =
+            ng_cuda_ratio_exponent(parts, is_zero ? 0 : (int)byte - 127);
+        const uint32_t signs = (scale >> 31) * 0x80808080u;
+
+        if ((__float_as_uint(parts.m) & 0x7FFFFF) == 0) {
+            thresholds_of(k, pow2[ratio - NG_CUDA_LEAST_RATIO]);
+        } else {
+            const ng_cuda_ratio general = ng_cuda_ratio_of(parts, ratio);
+
+#pragma unroll
+            for (int j = 1; j < 8; j++)
+                k[j] = ng_cuda_mxfp4_threshold(j, general) * 0x01010101u;
+        }
+#pragma unroll
+        for (int w = 0; w < 4; w++) {
+            out[w] = ng_cuda_prmt(
+                pack4(encode4(codes[2 * w], c[2 * w], k, signs)),
+                pack4(encode4(codes[2 * w + 1], c[2 * w + 1], k, signs)),
+                0x6420);
+            out[w] = is_nan ? 0 : out[w];
+        }
+        ng_cuda_store16(to + r * y.ld,
+                        make_uint4(out[0], out[1], out[2], out[3]));
+        ng_cuda_put_scale(job.to, at.row + r, at.place, byte);
     }
-#pragma unroll
-    for (int w = 0; w < 4; w++) {
-        const uint32_t sign = scale.negative ? 0x08080808 : 0;
-
-        out[w] = pack8(encode4(codes[2 * w], k, sign),
-                       encode4(codes[2 * w + 1], k, sign));
-        out[w] = is_nan ? 0 : out[w];
-    }
-    ng_cuda_store16(y.codes + row * y.ld + block * (NG_MXFP4_BLOCK / 2),
-                    make_uint4(out[0], out[1], out[2], out[3]));
-    ng_cuda_store_scale(y.scales, row, block, job.blocks.divisor, byte);
 }
 
 static bool is_fast(const ng_cuda_fp8_to_mxfp4_job &job,
@@ -131,7 +178,7 @@ static bool is_fast(const ng_cuda_fp8_to_mxfp4_job &job,
     return job.x.form == NG_FP8_ROW && job.x.cols % NG_MXFP4_BLOCK == 0
            && job.o.rules.rounding == NG_NEAREST_EVEN
            && launch->events == nullptr
-           && job.x.rows <= UINT32_MAX / 2 / (job.x.cols / NG_MXFP4_BLOCK)
+           && ng_cuda_row_groups_fit(job.x.rows, job.x.cols / NG_MXFP4_BLOCK)
            && ng_cuda_is_aligned(job.x.codes, job.x.ld)
            && ng_cuda_is_aligned(job.y.codes, job.y.ld);
 }
@@ -164,10 +211,16 @@ extern "C" ng_status ng_cuda_convert_fp8_to_mxfp4(const ng_mxfp4 *y,
             launch);
 
     const int64_t blocks = x->cols / NG_MXFP4_BLOCK;
-    const fast_job job = {call, ng_cuda_divider_of((uint32_t)blocks)};
+    const fast_job job = {
+        call,
+        ng_cuda_divider_of((uint32_t)blocks),
+        ng_cuda_mxfp4_carry(call.o.rules.mxfp4_scale),
+        ng_cuda_scale_access_of(x->scales, ng_ceil_div(x->cols, NG_FP8_BLOCK)),
+        ng_cuda_scale_access_of(y->scales, blocks),
+        ng_cuda_ratio_table_of()};
 
-    convert<<<ng_cuda_blocks(x->rows * blocks, THREADS), THREADS, 0,
-              (cudaStream_t)launch->stream>>>(job);
+    convert<<<ng_cuda_row_group_blocks(x->rows, blocks, ROWS, THREADS), THREADS,
+              0, (cudaStream_t)launch->stream>>>(job);
     NG_CUDA_TRY_LAUNCH();
     return NG_OK;
 }

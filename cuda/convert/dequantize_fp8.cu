@@ -2,7 +2,7 @@
  *
  * FP8 to numbers: the launcher, and the fast path from rows to BF16.
  *
- * Eight elements a lane and step, 8 bytes in and 16 out, four steps in flight.
+ * Eight elements a lane and row, 8 bytes in and 16 out, four rows in flight.
  * E4M3 becomes FP16 and FP32 by cvt, exactly, then one FP32 multiplication and
  * one cvt to BF16: the two roundings of section 1. Under the rule saturate an
  * infinite product, which takes a scale of 2^119 or more, must not stay one:
@@ -16,18 +16,20 @@
 
 #include "cuda/check_views.h"
 #include "cuda/convert/row_block.cuh"
-#include "cuda/divider.cuh"
+#include "cuda/convert/scale_access.cuh"
+#include "cuda/row_group.cuh"
 #include "cuda/general.cuh"
 #include "cuda/ptx_cvt.cuh"
 #include "cuda/vector.cuh"
 
-enum { THREADS = 256, STEPS = 4, RUN = 8 };
+enum { THREADS = 256, ROWS = 4, RUN = 8 };
 
 namespace
 {
 struct fast_job {
     ng_cuda_dequantize_fp8_job call;
-    ng_cuda_divider places; /* of a row */
+    ng_cuda_divider places;      /* of a row */
+    ng_cuda_scale_access scales; /* of x */
 };
 } // namespace
 
@@ -40,6 +42,21 @@ static __device__ __forceinline__ uint32_t decode2(uint32_t codes, float scale)
     return ng_cuda_cvt_bf16x2(__fmul_rn(x.x, scale), __fmul_rn(x.y, scale));
 }
 
+/* A run whose products can pass the largest number: seldom. */
+static __device__ __noinline__ void
+decode_exactly(uint16_t *to, uint2 codes, uint32_t scale, const ng_rules &rules)
+{
+    unsigned events = 0;
+
+    for (int e = 0; e < RUN; e++) {
+        const uint32_t word = e < 4 ? codes.x : codes.y;
+
+        to[e] = (uint16_t)ng_cuda_dequantize_element(
+            __float_as_uint(ng_cuda_decode_e4m3(word >> 8 * (e % 4) & 0xFF)),
+            scale, NG_BF16, rules, events);
+    }
+}
+
 static __global__ void __launch_bounds__(THREADS)
     dequantize(const __grid_constant__ fast_job job)
 {
@@ -47,43 +64,31 @@ static __global__ void __launch_bounds__(THREADS)
     const ng_matrix &y = job.call.y;
     const int64_t rows = ng_cuda_rows(job.call.o, x.rows);
     const bool saturates = job.call.o.rules.overflow == NG_SATURATE;
-    uint32_t row[STEPS], place[STEPS], bits[STEPS];
-    uint2 codes[STEPS];
+    const ng_cuda_row_place at = ng_cuda_row_place_of(job.places, ROWS);
+    const uint8_t *from = x.codes + at.row * x.ld + at.place * RUN;
+    uint32_t bits[ROWS];
+    uint2 codes[ROWS];
 
 #pragma unroll
-    for (int k = 0; k < STEPS; k++) {
-        const uint32_t i = (blockIdx.x * STEPS + k) * THREADS + threadIdx.x;
-
-        row[k] = ng_cuda_divide(i, job.places);
-        place[k] = i - row[k] * job.places.divisor;
-        if (row[k] < rows) {
-            codes[k] = __ldg(
-                (const uint2 *)(x.codes + row[k] * x.ld + place[k] * RUN));
-            bits[k] = ng_cuda_load_scale_fp32(x.scales, row[k],
-                                              place[k] / (NG_FP8_BLOCK / RUN));
+    for (int k = 0; k < ROWS; k++)
+        if (at.row + k < rows) {
+            codes[k] = __ldg((const uint2 *)(from + k * x.ld));
+            bits[k] = ng_cuda_get_scale_fp32(job.scales, at.row + k,
+                                             at.place / (NG_FP8_BLOCK / RUN));
         }
-    }
 #pragma unroll
-    for (int k = 0; k < STEPS; k++) {
-        uint16_t *to = (uint16_t *)y.data + row[k] * y.ld + place[k] * RUN;
+    for (int k = 0; k < ROWS; k++) {
+        uint16_t *to =
+            (uint16_t *)y.data + (at.row + k) * y.ld + at.place * RUN;
 
-        if (row[k] >= rows)
+        if (at.row + k >= rows)
             continue;
 
         const uint32_t magnitude = bits[k] & 0x7FFFFFFF;
 
         if (saturates && magnitude >= (119u + 127) << 23
             && magnitude <= NG_FP32_INFINITY) {
-            unsigned events = 0;
-
-            for (int e = 0; e < RUN; e++) {
-                const uint32_t word = e < 4 ? codes[k].x : codes[k].y;
-
-                to[e] = (uint16_t)ng_cuda_dequantize_element(
-                    __float_as_uint(
-                        ng_cuda_decode_e4m3(word >> 8 * (e % 4) & 0xFF)),
-                    bits[k], NG_BF16, job.call.o.rules, events);
-            }
+            decode_exactly(to, codes[k], bits[k], job.call.o.rules);
             continue;
         }
 
@@ -101,7 +106,7 @@ static bool is_fast(const ng_cuda_dequantize_fp8_job &job,
 {
     return job.x.form == NG_FP8_ROW && job.y.dtype == NG_BF16
            && launch->events == nullptr && job.x.cols % RUN == 0
-           && job.x.rows <= UINT32_MAX / 2 / (job.x.cols / RUN)
+           && ng_cuda_row_groups_fit(job.x.rows, job.x.cols / RUN)
            && ng_cuda_is_aligned(job.x.codes, job.x.ld, 8)
            && ng_cuda_is_aligned(job.y.data, job.y.ld * 2);
 }
@@ -133,10 +138,12 @@ extern "C" ng_status ng_cuda_dequantize_fp8(const ng_matrix *y, const ng_fp8 *x,
             launch);
 
     const int64_t places = x->cols / RUN;
-    const fast_job job = {call, ng_cuda_divider_of((uint32_t)places)};
+    const fast_job job = {
+        call, ng_cuda_divider_of((uint32_t)places),
+        ng_cuda_scale_access_of(x->scales, ng_ceil_div(x->cols, NG_FP8_BLOCK))};
 
-    dequantize<<<ng_cuda_blocks(x->rows * places, THREADS * STEPS), THREADS, 0,
-                 (cudaStream_t)launch->stream>>>(job);
+    dequantize<<<ng_cuda_row_group_blocks(x->rows, places, ROWS, THREADS),
+                 THREADS, 0, (cudaStream_t)launch->stream>>>(job);
     NG_CUDA_TRY_LAUNCH();
     return NG_OK;
 }

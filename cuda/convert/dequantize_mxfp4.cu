@@ -2,7 +2,7 @@
  *
  * MXFP4 to numbers: the launcher, and the fast path to BF16.
  *
- * Eight elements a lane and step, 4 bytes in and 16 out, four steps in flight.
+ * Eight elements a lane and row, 4 bytes in and 16 out, four rows in flight.
  * The BF16 patterns of E2M1's magnitudes are a table of eight: two byte
  * selections give the upper and lower bytes of four elements, two more pair
  * them, and one packed multiplication by 2^e scales two. It is exact: 1/2
@@ -18,20 +18,22 @@
 
 #include "cuda/check_views.h"
 #include "cuda/convert/row_block.cuh"
-#include "cuda/divider.cuh"
+#include "cuda/convert/scale_access.cuh"
+#include "cuda/row_group.cuh"
 #include "cuda/general.cuh"
 #include "cuda/ptx_half2.cuh"
 #include "cuda/ptx_prmt.cuh"
 #include "cuda/vector.cuh"
 #include "formats/bf16.h"
 
-enum { THREADS = 256, STEPS = 4, RUN = 8 };
+enum { THREADS = 256, ROWS = 4, RUN = 8 };
 
 namespace
 {
 struct fast_job {
     ng_cuda_dequantize_mxfp4_job call;
-    ng_cuda_divider places; /* of a row */
+    ng_cuda_divider places;      /* of a row */
+    ng_cuda_scale_access scales; /* of x */
 };
 } // namespace
 
@@ -69,6 +71,20 @@ static __device__ __forceinline__ uint2 decode4(uint32_t nibbles,
                       scaled(lo, hi, 0x7362, scale));
 }
 
+/* A run whose products can pass the largest number: seldom. */
+static __device__ __noinline__ void decode_exactly(uint16_t *to,
+                                                   uint32_t nibbles,
+                                                   uint32_t byte,
+                                                   const ng_rules &rules)
+{
+    unsigned events = 0;
+
+    for (int e = 0; e < RUN; e++)
+        to[e] = (uint16_t)ng_cuda_dequantize_element(
+            __float_as_uint(ng_cuda_decode_e2m1(nibbles >> 4 * e & 0xF)),
+            byte << 23, NG_BF16, rules, events);
+}
+
 static __global__ void __launch_bounds__(THREADS)
     dequantize(const __grid_constant__ fast_job job)
 {
@@ -76,35 +92,26 @@ static __global__ void __launch_bounds__(THREADS)
     const ng_matrix &y = job.call.y;
     const int64_t rows = ng_cuda_rows(job.call.o, x.rows);
     const bool saturates = job.call.o.rules.overflow == NG_SATURATE;
-    uint32_t row[STEPS], place[STEPS], nibbles[STEPS], byte[STEPS];
+    const ng_cuda_row_place at = ng_cuda_row_place_of(job.places, ROWS);
+    const uint8_t *from = x.codes + at.row * x.ld + at.place * (RUN / 2);
+    uint32_t nibbles[ROWS], byte[ROWS];
 
 #pragma unroll
-    for (int k = 0; k < STEPS; k++) {
-        const uint32_t i = (blockIdx.x * STEPS + k) * THREADS + threadIdx.x;
-
-        row[k] = ng_cuda_divide(i, job.places);
-        place[k] = i - row[k] * job.places.divisor;
-        if (row[k] < rows) {
-            nibbles[k] = __ldg((const uint32_t *)(x.codes + row[k] * x.ld
-                                                  + place[k] * (RUN / 2)));
-            byte[k] = ng_cuda_load_scale(x.scales, row[k],
-                                         place[k] / (NG_MXFP4_BLOCK / RUN));
+    for (int k = 0; k < ROWS; k++)
+        if (at.row + k < rows) {
+            nibbles[k] = __ldg((const uint32_t *)(from + k * x.ld));
+            byte[k] = ng_cuda_get_scale(job.scales, at.row + k,
+                                        at.place / (NG_MXFP4_BLOCK / RUN));
         }
-    }
 #pragma unroll
-    for (int k = 0; k < STEPS; k++) {
-        uint16_t *to = (uint16_t *)y.data + row[k] * y.ld + place[k] * RUN;
+    for (int k = 0; k < ROWS; k++) {
+        uint16_t *to =
+            (uint16_t *)y.data + (at.row + k) * y.ld + at.place * RUN;
 
-        if (row[k] >= rows)
+        if (at.row + k >= rows)
             continue;
         if (saturates && byte[k] >= 126 + 127 && byte[k] != 0xFF) {
-            unsigned events = 0;
-
-            for (int e = 0; e < RUN; e++)
-                to[e] = (uint16_t)ng_cuda_dequantize_element(
-                    __float_as_uint(
-                        ng_cuda_decode_e2m1(nibbles[k] >> 4 * e & 0xF)),
-                    byte[k] << 23, NG_BF16, job.call.o.rules, events);
+            decode_exactly(to, nibbles[k], byte[k], job.call.o.rules);
             continue;
         }
 
@@ -121,7 +128,7 @@ static bool is_fast(const ng_cuda_dequantize_mxfp4_job &job,
 {
     return job.y.dtype == NG_BF16 && launch->events == nullptr
            && job.x.cols % RUN == 0
-           && job.x.rows <= UINT32_MAX / 2 / (job.x.cols / RUN)
+           && ng_cuda_row_groups_fit(job.x.rows, job.x.cols / RUN)
            && ng_cuda_is_aligned(job.x.codes, job.x.ld, 4)
            && ng_cuda_is_aligned(job.y.data, job.y.ld * 2);
 }
@@ -152,10 +159,12 @@ extern "C" ng_status ng_cuda_dequantize_mxfp4(const ng_matrix *y,
         return ng_cuda_run_general(call, x->rows * call.inner(), launch);
 
     const int64_t places = x->cols / RUN;
-    const fast_job job = {call, ng_cuda_divider_of((uint32_t)places)};
+    const fast_job job = {call, ng_cuda_divider_of((uint32_t)places),
+                          ng_cuda_scale_access_of(
+                              x->scales, ng_ceil_div(x->cols, NG_MXFP4_BLOCK))};
 
-    dequantize<<<ng_cuda_blocks(x->rows * places, THREADS * STEPS), THREADS, 0,
-                 (cudaStream_t)launch->stream>>>(job);
+    dequantize<<<ng_cuda_row_group_blocks(x->rows, places, ROWS, THREADS),
+                 THREADS, 0, (cudaStream_t)launch->stream>>>(job);
     NG_CUDA_TRY_LAUNCH();
     return NG_OK;
 }

@@ -6,6 +6,7 @@
 #ifndef NG_CUDA_CONVERT_MXFP4_BLOCK_CUH
 #define NG_CUDA_CONVERT_MXFP4_BLOCK_CUH
 
+#include "cuda/convert/both.cuh"
 #include "cuda/convert/elements_of.cuh"
 #include "cuda/convert/mxfp4_scale.cuh"
 #include "cuda/convert/philox_word.cuh"
@@ -34,8 +35,10 @@ NG_HOST_DEVICE int ng_cuda_mxfp4_size(int64_t n_cols, int64_t block)
     return left < NG_MXFP4_BLOCK ? (int)left : NG_MXFP4_BLOCK;
 }
 
-/* Write scale and codes of a block; value(i) is its i-th exact value. The scale
- * 0xFF makes a NaN block: codes 0, and NAN counted for each element. */
+/* Write scale and codes of a block; value(i) is its i-th exact value, and
+ * value.nearest(i, scale) the code that a fast path would give it under
+ * nearest-even, which is held against the general one. The scale 0xFF makes a
+ * NaN block: codes 0, and NAN counted for each element. */
 template <class VALUE, class TEAM>
 NG_HOST_DEVICE void
 ng_cuda_store_mxfp4_block(const ng_mxfp4 &y, const ng_cuda_options &o,
@@ -55,15 +58,17 @@ ng_cuda_store_mxfp4_block(const ng_mxfp4 &y, const ng_cuda_options &o,
 
         for (int i = 2 * b; i < 2 * b + 2 && i < n; i++) {
             unsigned bits = 0;
+            uint32_t code = 0;
 
             if (scale == NG_UE8M0_NAN)
                 bits = NG_CUDA_EVENT(NAN);
             else
-                pair |= ng_cuda_round_code<ng_cuda_e2m1>(
-                            ng_cuda_real_scaled(value(i), 127 - (int)scale),
-                            o.rules,
-                            ng_cuda_random_of(o, row, first + i, y.cols), bits)
-                        << i % 2 * 4;
+                code = ng_cuda_round_code<ng_cuda_e2m1>(
+                    ng_cuda_real_scaled(value(i), 127 - (int)scale), o.rules,
+                    ng_cuda_random_of(o, row, first + i, y.cols), bits);
+            if (scale != NG_UE8M0_NAN && o.rules.rounding == NG_NEAREST_EVEN)
+                code = ng_cuda_both(code, value.nearest(i, scale));
+            pair |= code << i % 2 * 4;
             ng_cuda_count(counts, bits);
         }
         codes[b] = (uint8_t)pair;

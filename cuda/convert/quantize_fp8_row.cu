@@ -2,7 +2,7 @@
  *
  * Numbers to FP8 along rows, 128 elements a scale.
  *
- * Eight lanes a block, 16 elements a lane and step, two steps in flight: 64
+ * Eight lanes a block, 16 elements a lane and row, two rows in flight: 64
  * bytes of BF16. The largest magnitude crosses the eight lanes in three
  * shuffles. A row has ceil(cols / 128) * 8 places for lanes, so that no block
  * spans two rows; places past its end do nothing.
@@ -13,17 +13,18 @@
  */
 #include "cuda/convert/encode_fp8_run.cuh"
 #include "cuda/convert/quantize_fp8_fast.cuh"
-#include "cuda/divider.cuh"
-#include "cuda/grid.cuh"
+#include "cuda/convert/scale_access.cuh"
+#include "cuda/row_group.cuh"
 #include "cuda/try.cuh"
 
-enum { THREADS = 256, STEPS = 2, LANES = NG_FP8_BLOCK / NG_CUDA_FP8_RUN };
+enum { THREADS = 256, ROWS = 2, LANES = NG_FP8_BLOCK / NG_CUDA_FP8_RUN };
 
 namespace
 {
 struct fast_job {
     ng_cuda_quantize_fp8_job call;
-    ng_cuda_divider places; /* of a row */
+    ng_cuda_divider places;      /* of a row */
+    ng_cuda_scale_access scales; /* of y */
 };
 } // namespace
 
@@ -35,26 +36,21 @@ static __global__ void __launch_bounds__(THREADS)
     const ng_matrix &x = job.call.x;
     const ng_fp8 &y = job.call.y;
     const int64_t rows = ng_cuda_rows(job.call.o, x.rows);
-    uint32_t row[STEPS], place[STEPS];
-    bool active[STEPS];
-    run v[STEPS];
+    const ng_cuda_row_place at = ng_cuda_row_place_of(job.places, ROWS);
+    const bool inside = at.place * NG_CUDA_FP8_RUN < x.cols;
+    const char *from =
+        (const char *)x.data
+        + (at.row * x.ld + at.place * NG_CUDA_FP8_RUN) * run::bytes;
+    run v[ROWS];
 
 #pragma unroll
-    for (int k = 0; k < STEPS; k++) {
-        const uint32_t i = (blockIdx.x * STEPS + k) * THREADS + threadIdx.x;
-
-        row[k] = ng_cuda_divide(i, job.places);
-        place[k] = i - row[k] * job.places.divisor;
-        active[k] = row[k] < rows && place[k] * NG_CUDA_FP8_RUN < x.cols;
-        const char *from =
-            (const char *)x.data
-            + (row[k] * x.ld + place[k] * NG_CUDA_FP8_RUN) * run::bytes;
+    for (int k = 0; k < ROWS; k++) {
         v[k].clear();
-        if (active[k])
-            v[k].load(from);
+        if (inside && at.row + k < rows)
+            v[k].load(from + k * x.ld * run::bytes);
     }
 #pragma unroll
-    for (int k = 0; k < STEPS; k++) {
+    for (int k = 0; k < ROWS; k++) {
         uint32_t largest = v[k].largest();
 
 #pragma unroll
@@ -64,15 +60,16 @@ static __global__ void __launch_bounds__(THREADS)
 
         const uint32_t scale = ng_cuda_fp8_scale(run::magnitude(largest), POW2);
 
-        if (!active[k])
+        if (!inside || at.row + k >= rows)
             continue;
-        if (place[k] % LANES == 0)
-            ng_cuda_store_scale(
-                y.scales, row[k], place[k] / LANES, job.places.divisor / LANES,
-                y.scales.dtype == NG_FP32 ? scale
-                                          : ng_cuda_fp8_scale_byte(scale));
-        ng_cuda_store_fp8_run<DTYPE, POW2>(
-            y.codes + row[k] * y.ld + place[k] * NG_CUDA_FP8_RUN, v[k], scale);
+        if (at.place % LANES == 0)
+            ng_cuda_put_scale(job.scales, at.row + k, at.place / LANES,
+                              y.scales.dtype == NG_FP32
+                                  ? scale
+                                  : ng_cuda_fp8_scale_byte(scale));
+        ng_cuda_store_fp8_run<DTYPE, POW2>(y.codes + (at.row + k) * y.ld
+                                               + at.place * NG_CUDA_FP8_RUN,
+                                           v[k], scale);
     }
 }
 
@@ -84,7 +81,7 @@ static int64_t places_of(int64_t cols)
 bool ng_cuda_quantize_fp8_row_takes(const ng_cuda_quantize_fp8_job &job)
 {
     return job.y.form == NG_FP8_ROW && job.x.cols % NG_CUDA_FP8_RUN == 0
-           && job.x.rows <= UINT32_MAX / 2 / places_of(job.x.cols)
+           && ng_cuda_row_groups_fit(job.x.rows, places_of(job.x.cols))
            && ng_cuda_is_aligned(job.x.data,
                                  job.x.ld * (int64_t)ng_dtype_size(job.x.dtype))
            && ng_cuda_is_aligned(job.y.codes, job.y.ld);
@@ -103,8 +100,11 @@ ng_status ng_cuda_quantize_fp8_row(const ng_cuda_quantize_fp8_job &call,
                                    const ng_cuda_launch *launch)
 {
     const int64_t places = places_of(call.x.cols);
-    const fast_job job = {call, ng_cuda_divider_of((uint32_t)places)};
-    const unsigned grid = ng_cuda_blocks(call.x.rows * places, THREADS * STEPS);
+    const fast_job job = {
+        call, ng_cuda_divider_of((uint32_t)places),
+        ng_cuda_scale_access_of(call.y.scales, places / LANES)};
+    const unsigned grid =
+        ng_cuda_row_group_blocks(call.x.rows, places, ROWS, THREADS);
     const cudaStream_t stream = (cudaStream_t)launch->stream;
 
     if (call.x.dtype == NG_BF16)

@@ -27,6 +27,7 @@
 #include "cuda/check_views.h"
 #include "cuda/convert/encode_nearest.cuh"
 #include "cuda/convert/row_block.cuh"
+#include "cuda/convert/scale_access.cuh"
 #include "cuda/divider.cuh"
 #include "cuda/general.cuh"
 #include "cuda/ptx_cvt.cuh"
@@ -166,8 +167,9 @@ struct fast_job {
     ng_mxfp4 y;
     ng_matrix x;
     ng_cuda_options o;
-    ng_cuda_divider blocks; /* of a row */
-    uint32_t carry;         /* of the scale mode */
+    ng_cuda_divider blocks;      /* of a row */
+    uint32_t carry;              /* of the scale mode */
+    ng_cuda_scale_access scales; /* of y */
 };
 } // namespace
 
@@ -205,7 +207,7 @@ static __global__ void __launch_bounds__(THREADS)
     }
     ng_cuda_store16(job.y.codes + row * job.y.ld + block * (NG_MXFP4_BLOCK / 2),
                     make_uint4(codes[0], codes[1], codes[2], codes[3]));
-    ng_cuda_store_scale(job.y.scales, row, block, job.blocks.divisor, scale);
+    ng_cuda_put_scale(job.scales, row, block, scale);
 }
 
 static bool is_fast(const ng_mxfp4 *y, const ng_matrix *x,
@@ -245,8 +247,12 @@ extern "C" ng_status ng_cuda_quantize_mxfp4(const ng_mxfp4 *y,
         return ng_cuda_run_general(ng_cuda_quantize_mxfp4_job{*y, *x, o},
                                    x->rows * blocks, launch);
 
-    const fast_job job = {*y, *x, o, ng_cuda_divider_of((uint32_t)blocks),
-                          ng_cuda_mxfp4_carry(o.rules.mxfp4_scale)};
+    const fast_job job = {*y,
+                          *x,
+                          o,
+                          ng_cuda_divider_of((uint32_t)blocks),
+                          ng_cuda_mxfp4_carry(o.rules.mxfp4_scale),
+                          ng_cuda_scale_access_of(y->scales, blocks)};
     const unsigned grid = ng_cuda_blocks(x->rows * blocks, THREADS);
     const cudaStream_t stream = (cudaStream_t)launch->stream;
 

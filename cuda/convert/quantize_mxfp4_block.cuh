@@ -5,6 +5,7 @@
 #ifndef NG_CUDA_CONVERT_QUANTIZE_MXFP4_BLOCK_CUH
 #define NG_CUDA_CONVERT_QUANTIZE_MXFP4_BLOCK_CUH
 
+#include "cuda/convert/encode_nearest.cuh"
 #include "cuda/convert/mxfp4_block.cuh"
 
 /* The numbers of a row from column `first` on. */
@@ -14,6 +15,12 @@ struct ng_cuda_numbers {
     NG_HOST_DEVICE ng_cuda_real operator()(int i) const
     {
         return ng_cuda_real_of(ng_cuda_load_number(x, row, first + i));
+    }
+    NG_HOST_DEVICE uint32_t nearest(int i, uint32_t scale) const
+    {
+        return ng_cuda_nearest_e2m1(ng_cuda_mul_rn(
+            ng_cuda_float_of(ng_cuda_load_number(x, row, first + i)),
+            ng_cuda_power_of_two(127 - (int)scale)));
     }
 };
 
