@@ -235,6 +235,8 @@ narrowgauge_SOURCES = \
 	%D%/cli/cmd_quantize.c \
 	%D%/cli/cmd_round.c \
 	%D%/cli/cmd_show.c \
+	%D%/cli/cmd_study.c \
+	%D%/cli/cmd_train.c \
 	%D%/cli/cmd_vectors.c \
 	%D%/cli/cmd_verify.c \
 	%D%/cli/code_text.c \
@@ -275,7 +277,9 @@ narrowgauge_SOURCES = \
 	%D%/cli/set_option.c \
 	%D%/cli/set_option.h \
 	%D%/cli/subject_option.c \
-	%D%/cli/subject_option.h
+	%D%/cli/subject_option.h \
+	%D%/cli/train_progress.c \
+	%D%/cli/train_progress.h
 
 if HAVE_NVCC
 narrowgauge_SOURCES += \
@@ -323,7 +327,7 @@ endif
 EXTRA_DIST += cuda/moe/probe_wgmma.cu
 
 suite_libs = libsuite.a libnarrowgauge.la $(LIBXML2_LIBS) $(JANSSON_LIBS) $(MPFR_LIBS)
-narrowgauge_LDADD = $(suite_libs)
+narrowgauge_LDADD = libtrain.a $(suite_libs) $(YAML_LIBS)
 
 # Opened by the program under mpirun; the program itself links no MPI.
 if HAVE_MPI

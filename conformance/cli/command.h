@@ -33,6 +33,8 @@ int ng_cmd_ops(int argc, char **argv);
 int ng_cmd_quantize(int argc, char **argv);
 int ng_cmd_round(int argc, char **argv);
 int ng_cmd_show(int argc, char **argv);
+int ng_cmd_study(int argc, char **argv);
+int ng_cmd_train(int argc, char **argv);
 int ng_cmd_vectors(int argc, char **argv);
 int ng_cmd_verify(int argc, char **argv);
 

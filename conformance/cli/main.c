@@ -20,6 +20,8 @@ static const ng_command commands[] = {
     {"vectors", "write inputs and expected outputs as files", ng_cmd_vectors},
     {"compare", "judge what came back for those inputs", ng_cmd_compare},
     {"bench", "time operations, verified first", ng_cmd_bench},
+    {"train", "train a mixture-of-experts model", ng_cmd_train},
+    {"study", "what recipes do to convergence, with seeds", ng_cmd_study},
 };
 
 enum { N_COMMANDS = sizeof commands / sizeof *commands };

@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "reference/train/comm_mpi.h"
+
 #ifdef HAVE_CONFIG_H
 #include "config.h"
 #endif
@@ -85,6 +87,19 @@ bool ng_ranks_gather(const ng_ranks *ranks, const char *text, char ***texts)
         return false;
     (*texts)[0] = strdup(text);
     return (*texts)[0] != NULL;
+}
+
+const ng_comm *ng_ranks_comm(const ng_ranks *ranks)
+{
+    if (ranks->module == NULL)
+        return ng_comm_self();
+
+    /* A function through void *, as POSIX has it. */
+    ng_mpi_comm_function *function;
+    void *symbol = dlsym(ranks->module, NG_MPI_COMM);
+
+    memcpy(&function, &symbol, sizeof function);
+    return function == NULL ? NULL : function();
 }
 
 int ng_ranks_worst(const ng_ranks *ranks, int status)

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 
 #include "formats/status.h"
+#include "reference/train/comm.h"
 
 typedef struct ng_ranks {
     int rank, size;             /* 0 and 1 without MPI */
@@ -23,6 +24,10 @@ ng_status ng_ranks_begin(ng_ranks *ranks, ng_error *error);
 /* Collect one text a rank at rank 0: texts[size], to be freed one by one and as
  * a whole; null at the other ranks. Returns false if it failed. */
 bool ng_ranks_gather(const ng_ranks *ranks, const char *text, char ***texts);
+
+/* The same ranks as a training run exchanges bytes with them; null if the module
+ * is too old to. Valid until ng_ranks_end. */
+const ng_comm *ng_ranks_comm(const ng_ranks *ranks);
 
 /* The largest exit status among the ranks, at each of them. */
 int ng_ranks_worst(const ng_ranks *ranks, int status);

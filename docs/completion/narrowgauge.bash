@@ -21,8 +21,22 @@ _narrowgauge() {
         case $previous in
         --op | -o) words=$(_narrowgauge_names "$program" ops) ;;
         --profile | -p) words=$(_narrowgauge_names "$program" ops --profiles) ;;
-        --subject | --backend) words=$(_narrowgauge_names "$program" ops --subjects) ;;
-        --set) words=$(_narrowgauge_names "$program" ops --rules) ;;
+        --backend)
+            if [[ $command == train ]]; then
+                words=reference
+            else
+                words=$(_narrowgauge_names "$program" ops --subjects)
+            fi
+            ;;
+        --recipe | --recipes | -r) words='bf16 fp8 mxfp4' ;;
+        --subject) words=$(_narrowgauge_names "$program" ops --subjects) ;;
+        --set)
+            if [[ $command == train || $command == study ]]; then
+                words=$(_narrowgauge_names "$program" train --fields)
+            else
+                words=$(_narrowgauge_names "$program" ops --rules)
+            fi
+            ;;
         --level) words='0 1 2' ;;
         --mode) words='nearest-even nearest-away toward-zero up down stochastic' ;;
         --overflow) words='saturate ieee' ;;
@@ -30,7 +44,7 @@ _narrowgauge() {
         --to) words='fp32 bf16 fp16' ;;
         --part) words='codes scales' ;;
         --require) words=gpu ;;
-        --report | --out)
+        --report | --out | --resume)
             mapfile -t COMPREPLY < <(compgen -d -- "$word")
             return
             ;;

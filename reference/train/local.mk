@@ -26,8 +26,12 @@ noinst_LIBRARIES += libtrain.a
 libtrain_a_SOURCES = \
 	formats/files/yaml_schema.c \
 	formats/files/yaml_schema.h \
+	%D%/convergence.c \
+	%D%/convergence.h \
 	%D%/schedule.c \
 	%D%/schedule.h \
+	%D%/study_statistics.c \
+	%D%/study_statistics.h \
 	%D%/tokens.c \
 	%D%/tokens.h \
 	%D%/train.c \
@@ -44,7 +48,9 @@ libtrain_a_SOURCES = \
 	%D%/train_sample.c \
 	%D%/train_save.c \
 	%D%/trigram.c \
-	%D%/trigram.h
+	%D%/trigram.h \
+	reports/convergence_page.c \
+	reports/convergence_page.h
 
 # ---- the optimizer study -----------------------------------------------------
 noinst_LIBRARIES += libstudy.a
@@ -80,6 +86,13 @@ study_optimizers_LDADD = libstudy.a libnarrowgauge.la $(JANSSON_LIBS)
 
 EXTRA_DIST += \
 	configs/study-optimizers.json \
+	configs/deepseek-v3.yaml \
+	configs/prepare_text.sh \
+	configs/small-moe.yaml \
+	configs/tiny-moe.yaml \
+	conformance/checks/long_train.sh \
+	conformance/checks/train_runs.sh \
+	reports/schema/convergence.schema.json \
 	reports/schema/optimizers.schema.json
 
 # ---- tests -------------------------------------------------------------------
@@ -100,6 +113,20 @@ conformance_checks_test_train_LDADD = libstudy.a $(LDADD)
 conformance_checks_test_train_data_LDADD = libtrain.a $(LDADD)
 conformance_checks_test_yaml_schema_LDADD = libtrain.a $(LDADD) $(YAML_LIBS)
 endif
-ng_train_scripts = conformance/checks/test_study.sh
+if HAVE_MPI
+check_PROGRAMS += conformance/checks/test_exchange
+conformance_checks_test_exchange_SOURCES = \
+	conformance/checks/test_exchange.c \
+	%D%/comm_mpi.c
+conformance_checks_test_exchange_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CFLAGS)
+conformance_checks_test_exchange_LDADD = libnarrowgauge.la $(MPI_LIBS)
+endif
+ng_train_scripts = \
+	conformance/checks/test_convergence.sh \
+	conformance/checks/test_study.sh \
+	conformance/checks/test_train_killed.sh \
+	conformance/checks/test_train_ranks.sh \
+	conformance/checks/test_train_runs.sh
 TESTS += $(ng_train_scripts)
+LONG_TESTS += conformance/checks/long_train.sh
 EXTRA_DIST += $(ng_train_scripts)

@@ -227,35 +227,30 @@ static ng_status hand_over(ng_train *train, int64_t p, ng_error *error)
                                    ng_model_gradient(train->model, p), bytes);
 }
 
-/* Step the optimizer with all gradients, or (release) with one at a time. */
+/* Step each parameter as its gradient is handed over, which is then dropped:
+ * the optimizer never holds more than one. The norm is known by now, so that
+ * clipping, by *scale, goes with it. */
 static ng_status apply(ng_train *train, const float *scale, ng_error *error)
 {
-    const bool release = train->config->release;
-    ng_optimizer *optimizer = train->optimizer;
-    bool stepped = true;
-    ng_status status =
-        release ? ng_optimizer_begin_release(optimizer, error) : NG_OK;
+    const bool others = train->options.comm->size > 1;
+    ng_release_report report = {.partial = true};
+    bool stepped;
+    ng_status status = ng_optimizer_begin_release(train->optimizer, error);
 
     for (int64_t p = 0;
          p < ng_model_n_parameters(train->model) && status == NG_OK; p++) {
         if (train->number[p] < 0)
             continue;
         status = hand_over(train, p, error);
-        if (status == NG_OK && release)
-            status = ng_optimizer_release(&stepped, optimizer, train->number[p],
-                                          NULL, error);
+        if (status == NG_OK)
+            status = ng_optimizer_release(&stepped, train->optimizer,
+                                          train->number[p], scale, error);
     }
-    if (status != NG_OK)
-        return status;
-    if (release) {
-        ng_release_report report = {.partial = true};
-
-        status = ng_optimizer_end_release(&report, optimizer, false, error);
-        stepped = report.advanced && !report.partial;
-    } else
-        status = ng_optimizer_step(&stepped, optimizer, scale, error);
+    if (status == NG_OK)
+        status =
+            ng_optimizer_end_release(&report, train->optimizer, others, error);
     /* The norm, which is known to be finite, has seen them all. */
-    if (status == NG_OK && !stepped)
+    if (status == NG_OK && (report.partial || !report.advanced))
         status = ng_fail(error, NG_BAD_VALUE, "train: a step was not taken");
     return status;
 }
@@ -289,8 +284,10 @@ static ng_status take_step(ng_train_step_report *report, ng_train *train,
             ng_model_update_router(train->model);
             status = ng_train_load_model(train, error);
         }
-    } else
+    } else {
+        status = ng_optimizer_skip(train->optimizer, error);
         train->skipped++;
+    }
     train->step = step;
     report->seconds = seconds_now() - start;
     return status;

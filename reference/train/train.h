@@ -27,7 +27,9 @@
  *               tokens_per_second of this step,
  *               sent     bytes: dispatch, combine, grad_y, grad_x; wire: of
  *                        those, to other ranks
- *               stored   bytes of activations of a shard: moe, attention, other
+ *               stored   bytes of activations at their most, of a shard and, of
+ *                        the experts, what the shards of a wave sent rank 0:
+ *                        moe, attention, other
  *               converted, and of them inexact, saturated, ... (events.h)
  *               nan_rows of routers, load [moe layers][experts]
  *   evaluation  step, loss

@@ -107,7 +107,6 @@ static const ng_yaml_field fields[] = {
     CHOICE("optimizer.states", states, states, "FP32, or 8 bits"),
     TEXT("optimizer.profile", profile, false, "ng, flashoptim, a file"),
     NUMBER("optimizer.clip", clip, 0, 1e30, "of the norm; 0: none"),
-    FLAG("optimizer.release", release, "gradients one by one"),
 
     CHOICE("schedule.kind", schedule_kind, ng_schedule_names, ""),
     WHOLE("schedule.warmup", warmup, 0, LONG, "steps"),
@@ -233,9 +232,6 @@ ng_status ng_train_config_check(const ng_train_config *config, const char *path,
     if (config->validation[0] == '\0' && !(config->validation_share > 0.0))
         return refuse(config, path, "data.validation_share", error,
                       "is 0, and there is no data.validation");
-    if (config->release && config->clip > 0.0)
-        return refuse(config, path, "optimizer.release", error,
-                      "needs optimizer.clip 0: the norm wants all gradients");
     if (config->run[0] == '\0')
         return refuse(config, path, "run", error, "is empty");
     return NG_OK;

@@ -48,7 +48,6 @@ typedef struct ng_train_config {
     int states;                      /* ng_train_states */
     char profile[NG_TRAIN_MAX_TEXT]; /* rules of split, compand, step */
     double clip;                     /* of the global norm; 0: none */
-    bool release;                    /* of gradients; clip is then 0 */
 
     int schedule_kind;
     int64_t warmup, decay;

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "reports/convergence_page.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "formats/files/atomic_write.h"
+
+/* A number of the study, which has "nan" and "inf" as text. */
+static double number(const json_t *value)
+{
+    return json_is_string(value)   ? strtod(json_string_value(value), NULL)
+           : json_is_number(value) ? json_number_value(value)
+                                   : NAN;
+}
+
+static double member(const json_t *object, const char *name)
+{
+    return number(json_object_get(object, name));
+}
+
+static const char *text(const json_t *object, const char *name)
+{
+    const char *value = json_string_value(json_object_get(object, name));
+
+    return value != NULL ? value : "";
+}
+
+/* "+0.12 [-0.10, 0.34]"; without an interval the mean alone. */
+static void print_interval(FILE *out, const json_t *mean, const char *format)
+{
+    if (!isfinite(member(mean, "mean"))) {
+        fputs("-", out);
+        return;
+    }
+    fprintf(out, format, member(mean, "mean"));
+    if (!isfinite(member(mean, "low")))
+        return;
+    fputs(" [", out);
+    fprintf(out, format, member(mean, "low"));
+    fputs(", ", out);
+    fprintf(out, format, member(mean, "high"));
+    fputs("]", out);
+}
+
+/* The mean of a number over a recipe's runs; of a member of `group` if given.
+ */
+static double mean_of(const json_t *recipe, const char *group, const char *name)
+{
+    const json_t *runs = json_object_get(recipe, "runs");
+    double sum = 0.0;
+    size_t i;
+    json_t *run;
+
+    json_array_foreach(runs, i, run)
+    {
+        sum += member(group == NULL ? run : json_object_get(run, group), name);
+    }
+    return sum / (double)json_array_size(runs);
+}
+
+static void print_page(FILE *out, const json_t *study)
+{
+    const json_t *recipes = json_object_get(study, "recipes");
+    const json_t *first = json_array_get(recipes, 0);
+    size_t i;
+    json_t *recipe;
+
+    fprintf(out,
+            "# Convergence: %s against the others\n\n"
+            "Written by `narrowgauge study` from `convergence.json`. Backend "
+            "%s, %.0f parameters, %.0f tokens of text to train on,\n"
+            "%.0f seeds. Loss: of the last evaluation, in nats a token, mean "
+            "of the seeds and Student's 95 %% interval; deviation: from\n"
+            "%s with the same seed. ",
+            text(first, "name"), text(study, "backend"),
+            member(study, "parameters"), member(study, "train_tokens"),
+            member(study, "seeds"), text(first, "name"));
+    if (isfinite(member(study, "trigram")))
+        fprintf(out, "A trigram model of the same text: %.4f.",
+                member(study, "trigram"));
+    fputs("\n\n| recipe | validation loss | deviation, % | diverged | skipped "
+          "steps | tokens/s | sent forward, B/token | sent backward, B/token | "
+          "kept by MoE, B | kept by attention, B | inexact, % |\n"
+          "|---|---|---|---|---|---|---|---|---|---|---|\n",
+          out);
+    json_array_foreach(recipes, i, recipe)
+    {
+        fprintf(out, "| %s | ", text(recipe, "name"));
+        print_interval(out, json_object_get(recipe, "loss"), "%.4f");
+        fputs(" | ", out);
+        if (i == 0)
+            fputs("0", out);
+        else
+            print_interval(out, json_object_get(recipe, "deviation_percent"),
+                           "%+.3f");
+        fprintf(out,
+                " | %.0f of %.0f | %.1f | %.0f | %.1f | %.1f | %.0f | %.0f | "
+                "%.2f |\n",
+                member(recipe, "diverged"), member(study, "seeds"),
+                mean_of(recipe, NULL, "skipped"),
+                mean_of(recipe, NULL, "tokens_per_second"),
+                mean_of(recipe, "sent", "dispatch")
+                    + mean_of(recipe, "sent", "combine"),
+                mean_of(recipe, "sent", "grad_y")
+                    + mean_of(recipe, "sent", "grad_x"),
+                mean_of(recipe, "stored", "moe"),
+                mean_of(recipe, "stored", "attention"),
+                100.0 * mean_of(recipe, NULL, "inexact"));
+    }
+    fputs("\nSent: payloads of the experts' all-to-all, forward (dispatch and "
+          "combine) and backward, whatever the number of ranks. Kept: bytes "
+          "of\nactivations of one shard from forward to backward. Inexact: "
+          "share of the converted elements whose value changed.\n\n"
+          "![curves](convergence.svg)\n",
+          out);
+}
+
+static void print_data(FILE *out, const json_t *recipe)
+{
+    const json_t *curves = json_object_get(recipe, "curves");
+    static const char *const names[] = {"loss", "deviation", "low", "high"};
+    size_t i;
+    json_t *step;
+
+    fprintf(out, "$r_%s << EOD\n", text(recipe, "name"));
+    json_array_foreach(json_object_get(curves, "evaluated_at"), i, step)
+    {
+        fprintf(out, "%.0f", number(step));
+        for (size_t j = 0; j < sizeof names / sizeof *names; j++) {
+            const double x =
+                number(json_array_get(json_object_get(curves, names[j]), i));
+
+            if (isfinite(x))
+                fprintf(out, " %.6g", x);
+            else
+                fputs(" NaN", out);
+        }
+        fputc('\n', out);
+    }
+    fputs("EOD\n", out);
+}
+
+static void print_plot(FILE *out, const json_t *study)
+{
+    const json_t *recipes = json_object_get(study, "recipes");
+    const bool intervals = member(study, "seeds") > 1.0;
+    size_t i;
+    json_t *recipe;
+
+    fputs("# Written by narrowgauge study. gnuplot convergence.gp\n"
+          "set datafile missing 'NaN'\n",
+          out);
+    json_array_foreach(recipes, i, recipe) print_data(out, recipe);
+    fputs("set terminal svg size 720,640 font 'sans,12' background 'white'\n"
+          "set output 'convergence.svg'\nset multiplot layout 2,1\n"
+          "set xlabel 'step'\nset grid\nset key top right\n"
+          "set ylabel 'validation loss'\nset title 'mean of the seeds'\n",
+          out);
+    json_array_foreach(recipes, i, recipe)
+        fprintf(out, "%s$r_%s using 1:2 with lines lc %zu lw 2 title '%s'",
+                i == 0 ? "plot " : ", ", text(recipe, "name"), i + 1,
+                text(recipe, "name"));
+    if (isfinite(member(study, "trigram")))
+        fprintf(out, ", %.6g with lines lc 0 dt 2 title 'trigram'",
+                member(study, "trigram"));
+    fprintf(out,
+            "\nset ylabel 'deviation from %s, %%'\n"
+            "set title 'paired by seed: mean and 95 %% interval'\n",
+            text(json_array_get(recipes, 0), "name"));
+    json_array_foreach(recipes, i, recipe)
+    {
+        const char *name = text(recipe, "name");
+
+        fputs(i == 0 ? "plot " : ", ", out);
+        if (i > 0 && intervals)
+            fprintf(out,
+                    "$r_%s using 1:4:5 with filledcurves fs transparent solid "
+                    "0.15 noborder lc %zu notitle, ",
+                    name, i + 1);
+        fprintf(out, "$r_%s using 1:3 with lines lc %zu lw 2 notitle", name,
+                i + 1);
+    }
+    fputs("\nunset multiplot\nunset output\n", out);
+}
+
+typedef void printer(FILE *out, const json_t *study);
+
+static ng_status write_file(const char *directory, const char *name,
+                            printer *print, const json_t *study,
+                            ng_error *error)
+{
+    char path[4096];
+    ng_atomic_file file;
+
+    if ((size_t)snprintf(path, sizeof path, "%s/%s", directory, name)
+        >= sizeof path)
+        return ng_fail(error, NG_BAD_FILE, "%s: name: too long", directory);
+
+    const ng_status status = ng_atomic_begin(&file, path, error);
+
+    if (status != NG_OK)
+        return status;
+    print(file.stream, study);
+    return ng_atomic_commit(&file, error);
+}
+
+/* Run gnuplot in the directory. */
+static bool plot(const char *directory)
+{
+    int result;
+    const pid_t child = fork();
+
+    if (child == 0) {
+        if (chdir(directory) != 0)
+            _exit(127);
+        execlp("gnuplot", "gnuplot", "convergence.gp", (char *)NULL);
+        _exit(127);
+    }
+    return child > 0 && waitpid(child, &result, 0) == child && WIFEXITED(result)
+           && WEXITSTATUS(result) == 0;
+}
+
+ng_status ng_convergence_page_write(bool *plotted, const json_t *study,
+                                    const char *directory, ng_error *error)
+{
+    ng_status status =
+        write_file(directory, "convergence.gp", print_plot, study, error);
+
+    if (status == NG_OK)
+        status =
+            write_file(directory, "convergence.md", print_page, study, error);
+    *plotted = status == NG_OK && plot(directory);
+    return status;
+}
