@@ -129,8 +129,9 @@ soname=                         # the one with the major version alone
 for path in "$NG_BUILDDIR"/.libs/libnarrowgauge.so.*; do
     [[ $path =~ \.so\.[0-9]+$ ]] && soname=${path##*/}
 done
-(cd "$NG_BUILDDIR" && find formats reference -path '*/.libs/*.o') \
-    > "$scratch/objects"
+# Those of other modules bear their name: narrowgauge_mpi_la-comm_mpi.o.
+(cd "$NG_BUILDDIR" && find formats reference -path '*/.libs/*.o' \
+    ! -name '*_la-*.o') > "$scratch/objects"
 if [ -z "$soname" ] || [ ! -s "$scratch/objects" ]; then
     echo 'SKIP: no PIC objects of libnarrowgauge here'
     exit 77

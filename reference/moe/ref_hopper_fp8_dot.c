@@ -54,7 +54,7 @@ static term accumulator(uint32_t c)
                   .exponent = binade};
 }
 
-/* The term in units of 2^unit, cut toward zero. A term's significand has at
+/* The term, not zero, in units of 2^unit, cut toward zero. A term's significand has at
  * most 24 bits and its exponent is at most unit + 13, so the result stays below
  * 2^15 (a product's significand reaches 3.6 binades' worth of its exponent). */
 static int64_t cut(term x, int unit)
@@ -117,8 +117,9 @@ uint32_t ng_ref_hopper_fp8_dot(const uint8_t a[NG_HOPPER_DOT],
             emax = x[i].exponent;
             any = true;
         }
-    for (int i = 0; any && i <= NG_HOPPER_DOT; i++)
-        sum += cut(x[i], emax - KEPT_BITS);
+    for (int i = 0; i <= NG_HOPPER_DOT; i++)
+        if (x[i].significand != 0)
+            sum += cut(x[i], emax - KEPT_BITS);
     return assemble(sum, emax - KEPT_BITS);
 }
 
