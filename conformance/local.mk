@@ -22,6 +22,8 @@ libsuite_a_SOURCES = \
 	%D%/subject/host.h \
 	%D%/subject/host_child.c \
 	%D%/subject/host_child.h \
+	%D%/subject/host_exec.c \
+	%D%/subject/host_parts.h \
 	%D%/subject/host_limits.c \
 	%D%/subject/host_limits.h \
 	%D%/subject/host_load.c \
@@ -417,6 +419,7 @@ ng_test_scripts = \
 	%D%/checks/test_cli_usage.sh \
 	%D%/checks/test_cuda.sh \
 	%D%/checks/test_cuda_headers.sh \
+	%D%/checks/test_example_exec.sh \
 	%D%/checks/test_example_numpy.sh \
 	%D%/checks/test_example_subject.sh \
 	%D%/checks/test_plugin.sh \

@@ -17,10 +17,10 @@
 
 enum { MAX_LISTED = 64, KEY_SHARD = 256, KEY_SAMPLE, KEY_REPLAY, KEY_ERRORS,
        KEY_JSON, KEY_JUNIT, KEY_REQUIRE, KEY_SET, KEY_STRATUM, KEY_SEED,
-       KEY_TIMEOUT };
+       KEY_EXEC, KEY_TIMEOUT };
 
 typedef struct arguments {
-    const char *subject, *profile, *report, *replay, *junit, *stratum;
+    const char *subject, *execute, *profile, *report, *replay, *junit, *stratum;
     const char *operation[MAX_LISTED], *set[MAX_LISTED];
     int n_operations, n_set;
     int level, max_errors;
@@ -34,8 +34,11 @@ static const struct argp_option options[] = {
     {"subject", 's', "S", 0,
      "What to verify: reference (default), another of `narrowgauge ops "
      "--subjects`, or the path of a plug-in: ./kernel.so", 1},
+    {"subject-exec", KEY_EXEC, "CMD", 0,
+     "Verify a program that answers calls on its standard input and output "
+     "(docs/subjects.md)", 1},
     {"timeout", KEY_TIMEOUT, "SECONDS", 0,
-     "How long one call of a plug-in may take (default 10)", 2},
+     "How long one call of a plug-in or a program may take (default 10)", 2},
     {"op", 'o', "OP", 0, "Only this operation (repeatable)", 1},
     {"profile", 'p', "P", 0,
      "Rules to hold it to: a name of `narrowgauge ops --profiles` or a file "
@@ -111,6 +114,7 @@ static error_t parse(int key, char *value, struct argp_state *state)
         a->max_errors = (int)ng_command_number(state, "--errors", value, 0,
                                                NG_MAX_KEPT_FAILURES);
         break;
+    case KEY_EXEC: a->subject = a->execute = value; break;
     case KEY_TIMEOUT: a->timeout = ng_timeout_option(state, value); break;
     case KEY_STRATUM: a->stratum = value; break;
     case KEY_JUNIT: a->junit = value; break;
@@ -132,6 +136,7 @@ static const struct argp argp = {
     "  narrowgauge verify\n"
     "  narrowgauge verify --subject cuda-headers --profile cuda-headers\n"
     "  narrowgauge verify --subject ./kernel.so --op quantize_mxfp4\n"
+    "  narrowgauge verify --subject-exec 'python3 kernel.py'\n"
     "  narrowgauge verify --op encode_e4m3 --level 2 --report proof\n"
     "  mpirun -n 4 narrowgauge verify --level 1\n\n"
     "Exit status: 0 no difference; 1 a difference, or a class of inputs claimed "
@@ -406,7 +411,9 @@ int ng_cmd_verify(int argc, char **argv)
     if ((status = ng_set_apply(&profile, &plan, "verify", a.set, a.n_set)) != NG_EXIT_OK
         || (status = choose_operations(list, &n, &a)) != NG_EXIT_OK)
         return status;
-    status = ng_subject_choose(&chosen, "verify", a.subject, a.timeout);
+    status = a.execute != NULL
+                 ? ng_subject_execute(&chosen, "verify", a.execute, a.timeout)
+                 : ng_subject_choose(&chosen, "verify", a.subject, a.timeout);
     const int expected = choose_expected(&plan, &a);
 
     if (status == NG_EXIT_OK)

@@ -44,15 +44,13 @@ static void mention_unknown(const ng_host *host, const char *command)
                         ng_host_subject(host)->name, name);
 }
 
-static int open_library(ng_chosen_subject *chosen, const char *command,
-                        const char *name, double timeout)
+/* What became of opening a host: the exit status, after one line if it is not
+ * NG_EXIT_OK. */
+static int opened(ng_chosen_subject *chosen, const char *command,
+                  const char *name)
 {
-    char path[4096], shown[512];
+    char shown[512];
 
-    /* Without a slash the loader would look in the system's folders. */
-    snprintf(path, sizeof path, "%s%s", strchr(name, '/') == NULL ? "./" : "",
-             name);
-    chosen->host = ng_host_open(path, timeout, &chosen->verdict);
     if (chosen->host != NULL) {
         chosen->subject = ng_host_subject(chosen->host);
         mention_unknown(chosen->host, command);
@@ -64,6 +62,26 @@ static int open_library(ng_chosen_subject *chosen, const char *command,
            : chosen->verdict.kind == NG_VERDICT_ENVIRONMENT
                ? NG_EXIT_ENVIRONMENT
                : NG_EXIT_SUBJECT;
+}
+
+static int open_library(ng_chosen_subject *chosen, const char *command,
+                        const char *name, double timeout)
+{
+    char path[4096];
+
+    /* Without a slash the loader would look in the system's folders. */
+    snprintf(path, sizeof path, "%s%s", strchr(name, '/') == NULL ? "./" : "",
+             name);
+    chosen->host = ng_host_open(path, timeout, &chosen->verdict);
+    return opened(chosen, command, name);
+}
+
+int ng_subject_execute(ng_chosen_subject *chosen, const char *command,
+                       const char *line, double timeout)
+{
+    *chosen = (ng_chosen_subject){0};
+    chosen->host = ng_host_open_command(line, timeout, &chosen->verdict);
+    return opened(chosen, command, line);
 }
 
 static int open_built_in(const ng_subject *subject, const char *command)
@@ -111,8 +129,7 @@ double ng_timeout_option(const struct argp_state *state, const char *text)
     const double seconds = strtod(text, &end);
 
     if (end == text || *end != '\0' || !(seconds > 0 && seconds <= 86400))
-        ng_command_refuse(state,
-                          "--timeout: %s: not a number of seconds up to 86400",
-                          text);
+        ng_command_refuse(
+            state, "--timeout: %s: not a number of seconds up to 86400", text);
     return seconds;
 }

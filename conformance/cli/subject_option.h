@@ -18,6 +18,10 @@ typedef struct ng_chosen_subject {
     ng_verdict verdict;
 } ng_chosen_subject;
 
+/* Start the program of --subject-exec. Returns as ng_subject_choose does. */
+int ng_subject_execute(ng_chosen_subject *chosen, const char *command,
+                       const char *line, double timeout);
+
 /* Find the subject that the option names: a built-in one, or a plug-in where
  * the name holds a '/' or ends in ".so". Returns NG_EXIT_OK; after one line on
  * standard error, that begins with the command, the exit status to end with. A

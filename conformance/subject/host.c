@@ -15,7 +15,7 @@
 
 #include "conformance/subject/escape.h"
 #include "conformance/subject/host_limits.h"
-#include "conformance/subject/host_wire.h"
+#include "conformance/subject/host_parts.h"
 #include "conformance/subject/plugin.h"
 #include "conformance/subject/process.h"
 
@@ -23,26 +23,6 @@
  * anything. Enough to see that it was no chance, few enough to come to an end.
  */
 enum { MAX_DEATHS = 8, MAX_HANGS = 1, MAX_ALL_HANGS = 5 };
-
-struct ng_host {
-    ng_subject subject;
-    char name[2 * NG_HOST_MAX_TEXT * 4];
-    char *library;
-    double timeout;
-    pthread_mutex_t mutex;
-    pthread_cond_t turned;
-    int64_t turn; /* whose it is; under a mutex of its own: */
-    pthread_mutex_t turn_mutex;
-    ng_process process;
-    int socket, arena_fd;
-    uint32_t sequence;
-    ng_arena *arena;
-    size_t arena_bytes;
-    ng_host_facts facts;              /* of the first loading */
-    char operation[NG_HOST_MAX_TEXT]; /* the one that is counted: */
-    int deaths, hangs, all_hangs;
-    bool printed; /* it has printed in this operation */
-};
 
 /* ---- the arena --------------------------------------------------------------
  */
@@ -103,6 +83,7 @@ static void end(ng_host *host, double grace, ng_verdict *verdict)
     if (host->socket >= 0)
         close(host->socket);
     host->socket = -1;
+    ng_host_exec_close(host);
     if (verdict == NULL || verdict->kind != NG_VERDICT_CRASHED
         || fault.signal == 0)
         return;
@@ -203,6 +184,13 @@ static bool start(ng_host *host, ng_verdict *verdict)
     ng_wire_answer answer;
     int ends[2], status;
 
+    if (host->command != NULL) {
+        const bool started = ng_host_exec_start(host, verdict);
+
+        if (!started)
+            end(host, 0, NULL);
+        return started;
+    }
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) {
         environment(verdict, "socket", errno);
         return false;
@@ -391,6 +379,18 @@ static ng_status ask(ng_host *host, const ng_call *call,
 
     if (host->process.pid == 0 && !start(host, verdict))
         return NG_NOT_COVERED;
+    if (host->command != NULL) {
+        const ng_status status = ng_host_exec_ask(host, call, verdict);
+
+        if (verdict->kind == NG_VERDICT_EXITED)
+            end(host, 1, verdict);      /* how it ended, in full */
+        else if (ng_verdict_is_failure(verdict->kind)
+                 && verdict->kind != NG_VERDICT_FAILED
+                 && verdict->kind != NG_VERDICT_REFUSED
+                 && verdict->kind != NG_VERDICT_LACKS)
+            end(host, 0, NULL);
+        return status;
+    }
     if (!write_call(host, call, operation)) {
         ng_verdict_set(verdict, NG_VERDICT_ENVIRONMENT, "out of memory");
         return NG_NOT_COVERED;
@@ -551,7 +551,8 @@ static void keep_facts(ng_host *host)
     }
 }
 
-ng_host *ng_host_open(const char *library, double timeout, ng_verdict *verdict)
+static ng_host *open_host(const char *library, const char *command,
+                          double timeout, ng_verdict *verdict)
 {
     ng_host *host = calloc(1, sizeof *host);
 
@@ -566,10 +567,12 @@ ng_host *ng_host_open(const char *library, double timeout, ng_verdict *verdict)
     /* Its threads share the processors with ours, which wait for it: spinning
      * at a barrier would take them away. Read by its OpenMP when it starts. */
     setenv("OMP_WAIT_POLICY", "passive", 0);
-    host->socket = host->arena_fd = -1;
+    host->socket = host->arena_fd = host->to = host->from = -1;
     host->timeout = timeout;
     host->library = strdup(library);
-    if (host->library == NULL || !make_arena(host))
+    host->command = command != NULL ? strdup(command) : NULL;
+    if (host->library == NULL || (command != NULL && host->command == NULL)
+        || !make_arena(host))
         environment(verdict, "shared memory", errno);
     else if (start(host, verdict)) {
         keep_facts(host);
@@ -581,6 +584,17 @@ ng_host *ng_host_open(const char *library, double timeout, ng_verdict *verdict)
     }
     ng_host_close(host);
     return NULL;
+}
+
+ng_host *ng_host_open(const char *library, double timeout, ng_verdict *verdict)
+{
+    return open_host(library, NULL, timeout, verdict);
+}
+
+ng_host *ng_host_open_command(const char *command, double timeout,
+                              ng_verdict *verdict)
+{
+    return open_host("", command, timeout, verdict);
 }
 
 void ng_host_close(ng_host *host)
@@ -597,6 +611,8 @@ void ng_host_close(ng_host *host)
     pthread_cond_destroy(&host->turned);
     pthread_mutex_destroy(&host->turn_mutex);
     pthread_mutex_destroy(&host->mutex);
+    ng_host_exec_close(host);
+    free(host->command);
     free(host->library);
     free(host);
 }

@@ -15,6 +15,11 @@ typedef struct ng_host ng_host;
  * null, the reason in *verdict, if it cannot be used. */
 ng_host *ng_host_open(const char *library, double timeout, ng_verdict *verdict);
 
+/* Start a program that answers calls on its standard input and output
+ * (docs/subjects.md), by a command line for the shell. Otherwise as above. */
+ng_host *ng_host_open_command(const char *command, double timeout,
+                              ng_verdict *verdict);
+
 /* End its process and free all. Null is allowed. */
 void ng_host_close(ng_host *host);
 

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "conformance/subject/host_parts.h"
+
 ng_plugin_table ng_host_table;
 
 enum {
@@ -28,9 +30,7 @@ static bool copy_text(char *to, size_t size, const char *from)
     return true;
 }
 
-/* Whether "name=value|value" says something: of a rule its values, else types
- * or whole numbers. */
-static bool take_is_known(const char *take)
+bool ng_host_take_is_known(const char *take)
 {
     char name[NG_HOST_MAX_TAKE], value[NG_HOST_MAX_TAKE];
     const char *equals = strchr(take, '=');
@@ -104,7 +104,7 @@ static const char *read_operation(ng_host_facts *facts, int i)
             return "more than 16 entries of takes";
         else if (!copy_text(to->takes[to->n_takes], NG_HOST_MAX_TAKE,
                             from.takes[to->n_takes])
-                 || !take_is_known(to->takes[to->n_takes]))
+                 || !ng_host_take_is_known(to->takes[to->n_takes]))
             return "an entry of takes that is no known NAME=VALUE|VALUE";
     return NULL;
 }

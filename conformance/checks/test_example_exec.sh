@@ -1,0 +1,77 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# A program as subject: the example is equal; with its ties turned, dying, hanging,
+# printing or answering nonsense it gets its verdict, and the line replays.
+set -u
+NARROWGAUGE=${NARROWGAUGE:-./narrowgauge}
+srcdir=${NG_SRCDIR:?}
+scratch=$(mktemp -d) || exit 99
+trap 'rm -rf "$scratch"' EXIT
+cd "$scratch" || exit 99
+failed=0
+
+complain() {
+    echo "FAIL $*"
+    head -c 2000 out err
+    failed=1
+}
+
+# verify WANTED_STATUS COMMAND PATTERN ARGUMENT...
+verify() {
+    local want=$1 command=$2 pattern=$3
+    shift 3
+    "$NARROWGAUGE" verify --quiet --subject-exec "$command" "$@" > out 2> err
+    local got=$?
+    [ $got -eq "$want" ] || complain "$command: exit $got, not $want"
+    cat out err | grep -qE -- "$pattern" || complain "$command: no line like: $pattern"
+}
+
+# ---- programs that never get as far as a greeting ---------------------------------
+verify 3 'exit 7' 'exited with status 7'
+verify 3 'kill -SEGV $$' 'crashed: SIGSEGV'
+verify 3 'echo gone wrong >&2; exit 1' 'exited with status 1 .it said: gone wrong'
+verify 3 'sleep 60' 'hung: no answer after 0.5 s' --timeout 0.5
+verify 3 'echo; echo Hello, world; cat' 'its answer begins with no length: \\x0aHello, '
+verify 3 'printf "\020\0\0\0\0\0\0\0aaaaaaaaaaaaaaaa"; cat' 'its answer is no safetensors'
+verify 3 'cat' 'bad greeting: no name, or no operations'
+verify 3 'no-such-program' 'exited with status 127 .it said: .*no-such-program'
+
+python3 -c 'import numpy' 2> /dev/null || {
+    [ $failed = 0 ] || exit 1
+    echo 'SKIP: python3 has no numpy'
+    exit 77
+}
+
+# ---- the example ---------------------------------------------------------------------
+mkdir docs
+cp "$srcdir"/docs/example_*.py docs/
+command='python3 docs/example_exec.py'
+verify 0 "$command" '^quantize_mxfp4 +1 +5[0-9] .* equal$'
+grep -q '^narrowgauge .*: numpy example 1.0 against reference' out || complain 'no name'
+
+# variant NAME SED-EXPRESSION
+variant() { sed "$2" docs/example_exec.py > "docs/$1.py"; }
+sed -i 's/^    code += .*/    code += y == middle[code]/' docs/example_numpy.py
+verify 1 "$command" 'ties go away from zero: rule rounding'
+cp "$srcdir/docs/example_numpy.py" docs/
+body='        codes, scales = quantize(tensors\["x"\])'
+variant dies "s/^$body/        os._exit(3)/"
+verify 3 'python3 docs/dies.py' 'subject exited with status 3'
+line=$(grep -m 1 '^FAIL' out)
+verify 3 'python3 docs/dies.py' 'subject exited with status 3' --replay "$line"
+variant hangs "s/^$body/        __import__('time').sleep(60)/"
+verify 3 'python3 docs/hangs.py' 'subject hung: no answer after 3 s' --timeout 3
+variant prints "s/^$body/        answers.write(b'<b>hello'); codes, scales = quantize(tensors['x'])/"
+verify 3 'python3 docs/prints.py' 'begins with no length: \\x3cb\\x3ehello'
+variant lacks 's/, "y.scales": scales}/}/; s/send({"status": "ok"}, back)/del back["y.scales"]; send({}, back)/'
+verify 3 'python3 docs/lacks.py' 'subject its answer lacks y.scales'
+variant refuses 's/{"status": "ok"}, back/{"status": "refused"}, {}/'
+verify 3 'python3 docs/refuses.py' 'subject refused good input'
+variant status 's/{"status": "ok"}, back/{"status": "great"}, {}/'
+verify 3 'python3 docs/status.py' 'answered with a status that is none'
+variant unsteady 's/^        send({"status": "ok"}, back)/        back["y.scales"][:] ^= np.uint8(np.random.randint(2)); send({}, back)/'
+verify 1 'python3 docs/unsteady.py' 'unstable at=y.scales'
+variant limits 's/^HELLO = {/HELLO = {"limits.quantize_mxfp4": "no-nan no-groups no-infinity", /'
+verify 0 'python3 docs/limits.py' 'beyond its limits, so not covered: 1[0-9] cases'
+exit $failed
