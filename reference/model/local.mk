@@ -84,6 +84,7 @@ check_PROGRAMS += \
 	conformance/checks/test_model_exact \
 	conformance/checks/test_model_gradients \
 	conformance/checks/test_model_moe \
+	conformance/checks/test_model_recipe \
 	conformance/checks/test_model_step
 if HAVE_MPFR
 check_PROGRAMS += \

@@ -55,10 +55,14 @@ void ng_ref_codes_begin(void)
     }
 }
 
+NG_REF_CLONES
 uint32_t ng_ref_largest_bits(const float *x, int64_t n)
 {
     uint32_t largest = 0;
 
+#ifdef _OPENMP
+#pragma omp simd reduction(max : largest)
+#endif
     for (int64_t i = 0; i < n; i++) {
         const uint32_t bits = ng_fp32_bits(x[i]) & ~NG_FP32_SIGN;
 
@@ -150,12 +154,16 @@ static inline uint32_t nearest(bool nonzero, uint32_t bits, int fraction,
 }
 
 /* Count what happened to n <= 128 elements. */
+NG_REF_CLONES
 static void count(ng_events *events, const uint32_t *coded, int64_t n)
 {
     uint32_t inexact = 0, tie = 0, subnormal = 0, flushed = 0, saturated = 0;
 
     if (events == NULL)
         return;
+#ifdef _OPENMP
+#pragma omp simd reduction(+ : inexact, tie, subnormal, flushed, saturated)
+#endif
     for (int64_t i = 0; i < n; i++) {
         inexact += coded[i] >> 16 & 1;
         tie += coded[i] >> 17 & 1;
@@ -170,6 +178,7 @@ static void count(ng_events *events, const uint32_t *coded, int64_t n)
     events->count[NG_EVENT_SATURATED] += saturated;
 }
 
+NG_REF_CLONES
 void ng_ref_encode_e4m3_block(uint8_t *codes, const float *x, int64_t n,
                               float scale, ng_events *events)
 {
@@ -194,6 +203,7 @@ void ng_ref_encode_e4m3_block(uint8_t *codes, const float *x, int64_t n,
     count(events, coded, n);
 }
 
+NG_REF_CLONES
 void ng_ref_encode_e2m1_block(uint8_t *codes, const float *x, int64_t n,
                               uint8_t scale, ng_events *events)
 {

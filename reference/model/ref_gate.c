@@ -27,6 +27,7 @@ static float weight_of(const gating *q, int64_t t)
 }
 
 /* Row t of weight * h into h [F]; scratch [2F]. */
+NG_REF_CLONES
 static void gate_row(const gating *q, int64_t t, float *h, float *scratch)
 {
     const int64_t width = q->gate_up->cols / 2;
@@ -105,6 +106,7 @@ ng_status ng_ref_gate(void *context, const ng_array *y, const ng_array *gate_up,
     return status;
 }
 
+NG_REF_CLONES
 static void backward_row(const void *job, int64_t t, float *scratch)
 {
     const gating *q = job;

@@ -51,6 +51,7 @@ static void decode_mxfp4(float *restrict y, const uint8_t *restrict codes,
     }
 }
 
+NG_REF_CLONES
 const float *ng_ref_row(const ng_array *array, int64_t row, float *scratch)
 {
     const int64_t cols = array->cols;
@@ -84,6 +85,7 @@ const float *ng_ref_row(const ng_array *array, int64_t row, float *scratch)
     return scratch;
 }
 
+NG_REF_CLONES
 void ng_ref_store_row(const ng_array *array, int64_t row, const float *x)
 {
     const int64_t cols = array->cols;
