@@ -102,7 +102,7 @@ static int64_t place(ng_model *m, const ng_listed *l, const ng_linear *linear)
         m->n_shared += (n + 15) / 16 * 16;
         return at;
     }
-    if (l->expert > m->first_expert)
+    if (l->expert > m->first_expert && linear != NULL)
         return m->slots[linear->parameter].offset
                + (l->expert - m->first_expert) * n;
     at = m->n_local;

@@ -126,12 +126,13 @@ static void count_activations(const counting *c)
         tokens * (count->stored_token + larger(again, logits));
 }
 
-ng_status ng_model_count_of(ng_model_count *out, const ng_model_config *config,
+ng_status ng_model_count_of(ng_model_count *count,
+                            const ng_model_config *config,
                             const ng_recipe *recipe,
                             const ng_explain_setting *setting, ng_error *error)
 {
-    ng_model_count count = {.parameters = 0};
-    const counting c = {config, recipe, setting, &count};
+    ng_model_count n = {.parameters = 0};
+    counting c = {config, recipe, setting, &n};
     const ng_status status = ng_model_config_check(config, error);
 
     if (status != NG_OK)
@@ -141,20 +142,19 @@ ng_status ng_model_count_of(ng_model_count *out, const ng_model_config *config,
                        "explain: %lld ranks, %lld sequences of %lld tokens",
                        (long long)setting->ranks, (long long)setting->sequences,
                        (long long)setting->length);
-    ng_model_list(config, count_parameter, (void *)(uintptr_t)&c);
+    ng_model_list(config, count_parameter, &c);
     if (ng_model_moe_layers(config) > 0) {
         const int64_t first = config->dense_layers;
 
-        count.sent_forward = (double)ng_sent_forward(config, recipe, first);
-        count.sent_backward = (double)ng_sent_backward(config, recipe, first);
-        count.stored_moe = (double)ng_layer_bytes(
-            config, recipe, first, NG_KEPT_FOR_MOE, NG_N_RECOMPUTES);
+        n.sent_forward = (double)ng_sent_forward(config, recipe, first);
+        n.sent_backward = (double)ng_sent_backward(config, recipe, first);
+        n.stored_moe = (double)ng_layer_bytes(config, recipe, first,
+                                              NG_KEPT_FOR_MOE, NG_N_RECOMPUTES);
     }
     count_activations(&c);
-    count.gradient_bytes = 4.0 * (double)count.parameters_on_rank;
-    count.total = count.weight_bytes + count.gradient_bytes
-                  + count.peak_activation
-                  + setting->optimizer_bytes * (double)count.parameters_on_rank;
-    *out = count;
+    n.gradient_bytes = 4.0 * (double)n.parameters_on_rank;
+    n.total = n.weight_bytes + n.gradient_bytes + n.peak_activation
+              + setting->optimizer_bytes * (double)n.parameters_on_rank;
+    *count = n;
     return NG_OK;
 }

@@ -160,15 +160,18 @@ ng_status ng_model_gradient_norm(double *norm, ng_model *m, ng_error *error)
 {
     const ng_backend *b = m->backend;
     const int64_t n = m->n_slots;
-    double *mine = calloc((size_t)n, sizeof *mine);
-    double *all = calloc((size_t)(n * m->comm->size), sizeof *all);
-    double sum = 0.0;
+    double sum = 0.0, *mine, *all;
     ng_status status = NG_OK;
 
     if (!m->ended)
-        status = ng_fail(error, NG_BAD_VALUE, "gradient norm: no step ended");
-    else if (mine == NULL || all == NULL)
-        status = ng_fail(error, NG_NO_MEMORY, "gradient norm: out of memory");
+        return ng_fail(error, NG_BAD_VALUE, "gradient norm: no step ended");
+    mine = calloc((size_t)n, sizeof *mine);
+    all = calloc((size_t)(n * m->comm->size), sizeof *all);
+    if (mine == NULL || all == NULL) {
+        free(mine);
+        free(all);
+        return ng_fail(error, NG_NO_MEMORY, "gradient norm: out of memory");
+    }
     for (int64_t i = 0; i < n && status == NG_OK; i++) {
         const float *gradient = ng_model_gradient(m, i);
 

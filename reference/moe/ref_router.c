@@ -20,7 +20,9 @@
  * up; -0 equals +0. */
 static bool before(const float *z, int64_t a, int64_t b)
 {
-    return z[a] > z[b] || (z[a] == z[b] && a < b);
+    const float x = z[a], y = z[b];
+
+    return x > y || (x == y && a < b);
 }
 
 /* The k first of n by that order, among those with candidate[i] (null: all). */
@@ -46,9 +48,9 @@ static void choose(int64_t *chosen, int64_t k, const float *z, int64_t n,
 /* RN32 of the two largest of z [n], n > 0. */
 static float worth(const float *z, int64_t n)
 {
-    int64_t best[2];
+    int64_t best[2] = {0, 1};
 
-    if (n == 1)
+    if (n < 2)
         return z[0];
     choose(best, 2, z, n, NULL);
     return z[best[0]] + z[best[1]];
@@ -56,7 +58,8 @@ static float worth(const float *z, int64_t n)
 
 typedef struct routing {
     const ng_array *scores, *weight, *logits, *bias;
-    int32_t *expert;
+    int32_t *choice;       /* forward: written */
+    const int32_t *expert; /* backward: read */
     const ng_router_shape *shape;
     const ng_array *grad_logits, *grad_weight;
     const float *fraction; /* [sequences][E]: f, for backward */
@@ -142,7 +145,7 @@ static void route_row(const void *job, int64_t t, float *scratch)
     const int64_t n = shape->experts, k = shape->top_k;
     float *s = (float *)r->scores->data + t * n;
     float *w = (float *)r->weight->data + t * k;
-    int32_t *expert = r->expert + t * k;
+    int32_t *expert = r->choice + t * k;
     float *z = scratch, *worths = z + n;
     int64_t *chosen = (int64_t *)(void *)(scratch + 2 * n);
     bool *candidate = (bool *)(void *)(chosen + n);
@@ -255,7 +258,7 @@ ng_status ng_ref_router(void *context, const ng_array *scores, int32_t *expert,
                        .weight = weight,
                        .logits = logits,
                        .bias = bias,
-                       .expert = expert,
+                       .choice = expert,
                        .shape = shape};
     ng_status status = check(shape, rows);
 
@@ -377,8 +380,7 @@ ng_status ng_ref_router_backward(void *context, const ng_array *grad_logits,
         || grad_logits->carrier != NG_CARRY_FP32
         || grad_weight->carrier != NG_CARRY_FP32)
         return NG_BAD_DTYPE;
-    /* only read */
-    r.expert = (int32_t *)(uintptr_t)expert;
+    r.expert = expert;
     if (shape->balance != 0.0f) {
         fraction =
             malloc(((size_t)(shape->sequences * n) + 1) * sizeof *fraction);
