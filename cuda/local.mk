@@ -17,11 +17,16 @@ ng_cuda_headers = \
 	%D%/options.cuh \
 	%D%/ptx_cvt.cuh \
 	%D%/ptx_half2.cuh \
+	%D%/ptx_matrix.cuh \
+	%D%/ptx_mbarrier.cuh \
 	%D%/ptx_prmt.cuh \
 	%D%/ptx_rcp.cuh \
+	%D%/ptx_tma.cuh \
+	%D%/ptx_wgmma.cuh \
 	%D%/ptx_wgmma_probe.cuh \
 	%D%/row_group.cuh \
 	%D%/team.cuh \
+	%D%/tensor_map.h \
 	%D%/try.cuh \
 	%D%/vector.cuh \
 	%D%/convert/align_block.cuh \
@@ -64,12 +69,24 @@ ng_cuda_headers = \
 	%D%/convert/scale_plane.cuh \
 	%D%/convert/transpose_bytes.cuh \
 	%D%/convert/transpose_fp8_tile.h \
+	%D%/moe/fp8_gemm_rows_sm90.cuh \
+	%D%/moe/fp8_gemm_wgrad_sm90.cuh \
+	%D%/moe/gemm_block_tiles.cuh \
+	%D%/moe/gemm_events.cuh \
+	%D%/moe/gemm_launch.cuh \
+	%D%/moe/gemm_realign.cuh \
+	%D%/moe/gemm_ring.cuh \
+	%D%/moe/gemm_row_tiles.cuh \
+	%D%/moe/grouped_gemm_fprop.h \
+	%D%/moe/grouped_gemm_wgrad.h \
+	%D%/moe/pack_codes.cuh \
 	%D%/moe/probe_wgmma.h \
 	%D%/bench/fill_numbers.h
 
 ng_cuda_sources = \
 	%D%/check_views.cu \
 	%D%/device.cu \
+	%D%/tensor_map.cu \
 	%D%/convert/convert_fp8_to_mxfp4.cu \
 	%D%/convert/convert_mxfp4_to_fp8.cu \
 	%D%/convert/convert_scales.cu \
@@ -82,6 +99,9 @@ ng_cuda_sources = \
 	%D%/convert/quantize_fp8_tile.cu \
 	%D%/convert/quantize_mxfp4.cu \
 	%D%/convert/transpose_fp8_tile.cu \
+	%D%/moe/grouped_gemm_fprop.cu \
+	%D%/moe/grouped_gemm_wgrad.cu \
+	%D%/moe/pack_codes.cu \
 	%D%/moe/probe_wgmma.cu \
 	%D%/bench/fill_numbers.cu
 
