@@ -41,6 +41,20 @@ for recipe in bf16 fp8 mxfp4; do
     grep -q '"wire":[1-9]' one-$recipe/log.jsonl &&
         complain "$recipe on one rank: something was sent"
 done
+
+# Counted in the log: what MXFP4 sends forward and keeps of the experts is at
+# most half of BF16's.
+counted() {
+    sed -n 's/.*"step":8,.*"dispatch":\([0-9]*\),"combine":\([0-9]*\),.*"moe":\([0-9]*\),.*/\1 \2 \3/p' \
+        "one-$1/log.jsonl"
+}
+read -r sent back kept < <(counted bf16)
+read -r sent4 back4 kept4 < <(counted mxfp4)
+echo "mxfp4 of bf16, bytes: forward $((sent4 + back4)) of $((sent + back)), kept $kept4 of $kept"
+if ((2 * (sent4 + back4) > sent + back || 2 * kept4 > kept)); then
+    complain 'more than half'
+fi
+
 ranks 7 0 --set run=seven --steps 8
 same one-bf16 seven 'ranks without a shard'
 
@@ -58,6 +72,23 @@ ranks 3 2 --set steps=0
 [ "$(grep -c 'narrowgauge train:' err)" -eq 1 ] || complain 'said more than once'
 ranks 2 2 --set run=/dev/null/x
 grep -q '/dev/null' err || complain 'rank 0 failed alone: no reason'
+
+# A rank that cannot write while the others compute ends them all: none waits.
+timeout -k 5 300 mpirun -n 3 "$NARROWGAUGE" train --config tiny.yaml --quiet \
+    --set run=lost --set steps=100000 --set checkpoint.every=20 > out 2> err &
+pid=$!
+for ((i = 0; i < 1200; i++)); do
+    n=$(grep -c '"event":"step"' lost/log.jsonl 2> delta.txt)
+    [ "${n:-0}" -ge 1 ] && break
+    sleep 0.05
+done
+rm -rf lost
+touch lost
+wait $pid
+case $? in
+0 | 124 | 137) complain 'a lost directory: ended as if well, or never' ;;
+esac
+grep -q 'narrowgauge train: lost' err || complain 'a lost directory: no reason'
 
 # Every rank prints the same sample, rank 0 alone.
 ranks 2 0 --set run=parts --resume parts --sample 'The '
