@@ -92,7 +92,7 @@ static ng_status check_part(char *line, size_t size,
                             part p)
 {
     ng_call call = *host;
-    ng_tensor got[NG_MAX_TENSORS] = {{{0}}};
+    ng_tensor got[NG_MAX_TENSORS] = {{.rank = 0}};
     ng_status status = NG_OK;
 
     call.n_inputs -= c->offsets != NULL; /* the part is dense */
