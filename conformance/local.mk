@@ -233,6 +233,7 @@ narrowgauge_SOURCES = \
 	%D%/cli/block_values.h \
 	%D%/cli/cmd_bench.c \
 	%D%/cli/cmd_compare.c \
+	%D%/cli/cmd_identify.c \
 	%D%/cli/cmd_ops.c \
 	%D%/cli/cmd_quantize.c \
 	%D%/cli/cmd_round.c \
@@ -422,6 +423,7 @@ ng_test_scripts = \
 	%D%/checks/test_example_exec.sh \
 	%D%/checks/test_example_numpy.sh \
 	%D%/checks/test_example_subject.sh \
+	%D%/checks/test_identify.sh \
 	%D%/checks/test_plugin.sh \
 	%D%/checks/test_proofs.sh \
 	%D%/checks/test_ranks.sh \

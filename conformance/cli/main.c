@@ -17,6 +17,8 @@ static const ng_command commands[] = {
     {"ops", "list operations, profiles and rules", ng_cmd_ops},
     {"verify", "hold a subject against the specification, bit for bit",
      ng_cmd_verify},
+    {"identify", "say which profile a subject equals, and where others part",
+     ng_cmd_identify},
     {"vectors", "write inputs and expected outputs as files", ng_cmd_vectors},
     {"compare", "judge what came back for those inputs", ng_cmd_compare},
     {"bench", "time operations, verified first", ng_cmd_bench},

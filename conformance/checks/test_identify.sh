@@ -1,0 +1,76 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# narrowgauge identify: which profile a subject equals, and for each other the
+# rule that parts and one input, which replays.
+set -u
+NARROWGAUGE=${NARROWGAUGE:-./narrowgauge}
+scratch=$(mktemp -d) || exit 99
+trap 'rm -rf "$scratch"' EXIT
+cd "$scratch" || exit 99
+failed=0
+
+complain() {
+    echo "FAIL $*"
+    head -c 3000 out err
+    failed=1
+}
+
+# run WANTED_STATUS ARGUMENT...
+run() {
+    local want=$1
+    shift
+    "$NARROWGAUGE" identify "$@" > out 2> err
+    local got=$?
+    [ $got -eq "$want" ] || complain "identify $*: exit $got, not $want"
+}
+
+says() { grep -qE -- "$1" "${2:-out}" || complain "no line like: $1"; }
+
+printf 'version 1\nsource test\nrounding nearest-away\n' > away.profile
+printf 'version 1\nsource test\nrounding nearest-even\n' > even.profile
+
+# A plug-in that takes one variant: it equals every profile that allows that.
+if command -v cc > /dev/null; then
+    cc -O2 -fPIC -shared -I"$NG_SRCDIR/conformance/subject" -o example.so \
+        "$NG_SRCDIR/docs/example_subject.c" -lm || complain 'it does not compile'
+    run 0 --subject ./example.so --op quantize_mxfp4 --profile ng --profile ocp
+    says '^ocp .* equal$'
+    says '^equals: ng, ocp$'
+    sed 's/ && c % 2)/)/' "$NG_SRCDIR/docs/example_subject.c" > away.c
+    cc -O2 -fPIC -shared -I"$NG_SRCDIR/conformance/subject" -o away.so away.c -lm
+    run 1 --subject ./away.so --op quantize_mxfp4 --profile ocp
+    says '^ocp .* differs$'
+    says 'ties go away from zero: rule rounding'
+    says '^equals: none$'
+    line=$(grep -m 1 -o 'FAIL op=.*' out)
+    "$NARROWGAUGE" verify --subject ./away.so --profile ocp --replay "$line" > out 2>&1
+    [ $? -eq 1 ] || complain 'its line does not replay'
+    diff <(echo "$line") out > /dev/null || complain 'the replayed line is another'
+    run 1 --subject ./away.so --op encode_e4m3 --profile ocp
+    says '^ocp .* not covered$'
+fi
+
+# Subjects of this build.
+run 0 --subject cuda-host --op encode_e2m1 --profile ng --profile ./even.profile --json
+says '"verdict": "equal"'
+if "$NARROWGAUGE" ops --subjects | grep -q '^cuda-headers '; then
+    run 0 --subject cuda-headers --op encode_e2m1 --set rounding=nearest-even
+    says '^cuda-headers .* equal$'
+    says '^ng .* differs$'
+    says 'a NaN becomes 6: rule e2m1.nan'
+    says '^equals: cuda-headers'
+fi
+
+# What is refused.
+run 2 --subject cuda-host
+says 'identify: --subject and --op are needed' err
+run 2 --subject nobody --op encode_e2m1
+says 'no such subject' err
+run 2 --subject cuda-host --op encode_e5m2
+says 'no such operation' err
+run 2 --subject cuda-host --op encode_e2m1 --profile nothing
+says 'nothing: profile: no such name' err
+run 3 --subject ./missing.so --op encode_e2m1
+says 'not loaded' err
+exit $failed

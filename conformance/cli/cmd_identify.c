@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <jansson.h>
+
+#include "conformance/checks/verify.h"
+#include "conformance/cli/command.h"
+#include "conformance/cli/complain.h"
+#include "conformance/cli/set_option.h"
+#include "conformance/cli/subject_option.h"
+
+enum {
+    KEY_TIMEOUT = 256,
+    KEY_EXEC,
+    KEY_SET,
+    KEY_SEED,
+    KEY_JSON,
+    MAX_PROFILES = 64
+};
+
+typedef struct arguments {
+    const char *subject, *execute, *operation;
+    const char *profile[MAX_PROFILES], *set[NG_MAX_SET];
+    int n_profiles, n_set;
+    uint64_t seed;
+    double timeout;
+    bool json;
+} arguments;
+
+static const struct argp_option options[] = {
+    {"subject", 's', "S", 0,
+     "Which implementation: one of `narrowgauge ops --subjects`, or the path "
+     "of "
+     "a plug-in",
+     1},
+    {"subject-exec", KEY_EXEC, "CMD", 0, "A program instead (docs/subjects.md)",
+     1},
+    {"op", 'o', "OP", 0, "The operation", 1},
+    {"profile", 'p', "P", 0,
+     "Only this profile, or a file (repeatable); otherwise every one of "
+     "`narrowgauge ops --profiles`",
+     1},
+    {"set", KEY_SET, "NAME=VALUE", 0, "Pin a rule or an axis (repeatable)", 1},
+    {"seed", KEY_SEED, "N", 0, "Seed of the random strata (default 1)", 2},
+    {"timeout", KEY_TIMEOUT, "SECONDS", 0,
+     "How long one call may take (default 10)", 2},
+    {"json", KEY_JSON, NULL, 0, "Print JSON", 2},
+    {0}};
+
+static error_t parse(int key, char *value, struct argp_state *state)
+{
+    arguments *a = state->input;
+
+    switch (key) {
+    case 's':
+        a->subject = value;
+        break;
+    case KEY_EXEC:
+        a->subject = a->execute = value;
+        break;
+    case 'o':
+        a->operation = value;
+        break;
+    case 'p':
+        if (a->n_profiles == MAX_PROFILES)
+            ng_command_refuse(state, "--profile: more than %d", MAX_PROFILES);
+        a->profile[a->n_profiles++] = value;
+        break;
+    case KEY_SET:
+        if (a->n_set == NG_MAX_SET || strchr(value, '=') == NULL)
+            ng_command_refuse(state, "--set: %s: not NAME=VALUE", value);
+        a->set[a->n_set++] = value;
+        break;
+    case KEY_SEED:
+        a->seed =
+            (uint64_t)ng_command_number(state, "--seed", value, 0, INT64_MAX);
+        break;
+    case KEY_TIMEOUT:
+        a->timeout = ng_timeout_option(state, value);
+        break;
+    case KEY_JSON:
+        a->json = true;
+        break;
+    case ARGP_KEY_ARG:
+        ng_command_refuse(state, "%s: unexpected argument", value);
+    case ARGP_KEY_END:
+        if (a->subject == NULL || a->operation == NULL)
+            ng_command_refuse(state, "--subject and --op are needed");
+        break;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+    return 0;
+}
+
+static const struct argp argp = {
+    options,
+    parse,
+    NULL,
+    "Run a subject under every profile and say which it equals; where they "
+    "part, "
+    "the rule and one input. A profile that pins nothing the operation reads "
+    "is "
+    "tried in every variant that the subject offers."
+    "\vExample:\n"
+    "  narrowgauge identify --subject cuda-headers --op encode_e2m1\n"
+    "  narrowgauge identify --subject ./kernel.so --op quantize_mxfp4\n\n"
+    "Exit status: 0 it equals a profile; 1 none; 2 usage; 3 the subject "
+    "failed; "
+    "4 the environment; 77 it cannot run here.",
+    NULL,
+    NULL,
+    NULL};
+
+/* Hold the subject to one profile. Returns its entry, null without memory. */
+static json_t *judge(const arguments *a, const char *name,
+                     const ng_operation *operation,
+                     const ng_chosen_subject *chosen, int *status)
+{
+    ng_operation_result *result = calloc(1, sizeof *result);
+    const char *verdict;
+    char line[1536] = "";
+    ng_profile profile;
+    ng_error error = {""};
+    json_t *entry = NULL;
+
+    if (result == NULL)
+        return NULL;
+    ng_verify_plan plan = {.subject = chosen->subject,
+                           .host = chosen->host,
+                           .expected = &ng_subject_reference,
+                           .oracle = ng_subject_find("oracle"),
+                           .profile = &profile,
+                           .seed = a->seed,
+                           .n_shards = 1};
+
+    if (plan.oracle != NULL && plan.oracle->bounds == NULL)
+        plan.oracle = NULL;
+    if (ng_profile_load(&profile, name, &error) != NG_OK)
+        *status = ng_complain(NG_EXIT_USAGE, "identify", "%s", error.text);
+    else
+        *status = ng_set_apply(&profile, &plan, "identify", a->set, a->n_set);
+    if (*status == NG_EXIT_OK
+        && ng_verify(result, &operation, 1, &plan, &error) != NG_OK)
+        *status =
+            ng_complain(NG_EXIT_ENVIRONMENT, "identify", "%s", error.text);
+    if (*status == NG_EXIT_OK) {
+        for (int v = 0; v < NG_N_VERDICTS; v++)
+            if (ng_verdict_is_failure((ng_verdict_kind)v)
+                && result->verdicts[v] > 0)
+                *status = NG_EXIT_SUBJECT;
+        verdict = result->failed_cases > 0 ? "differs"
+                  : result->cases > 0      ? "equal"
+                                           : "not covered";
+        if (result->n_failures > 0)
+            ng_failure_print(line, sizeof line, &result->failure[0]);
+        entry = json_pack("{s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:s, s:s}",
+                          "profile", profile.name, "version", profile.version,
+                          "verdict", verdict, "variants",
+                          (json_int_t)result->variants, "cases",
+                          (json_int_t)result->cases, "failed_cases",
+                          (json_int_t)result->failed_cases, "differences",
+                          (json_int_t)result->differences, "diagnosis",
+                          result->diagnosis, "failure", line);
+    }
+    free(result);
+    return entry;
+}
+
+static const char *text_of(const json_t *entry, const char *key)
+{
+    const char *text = json_string_value(json_object_get(entry, key));
+
+    return text != NULL ? text : "";
+}
+
+static int64_t number_of(const json_t *entry, const char *key)
+{
+    return json_integer_value(json_object_get(entry, key));
+}
+
+static void print(const json_t *list, const char *subject,
+                  const char *operation)
+{
+    json_t *entry;
+    size_t i;
+
+    printf("%s, %s\n\n%-20s %8s %8s %12s\n", subject, operation, "profile",
+           "variants", "cases", "differences");
+    json_array_foreach(list, i, entry)
+    {
+        printf("%-20s %8" PRId64 " %8" PRId64 " %12" PRId64 "  %s\n",
+               text_of(entry, "profile"), number_of(entry, "variants"),
+               number_of(entry, "cases"), number_of(entry, "differences"),
+               text_of(entry, "verdict"));
+        if (*text_of(entry, "diagnosis") != '\0')
+            printf("     %s\n", text_of(entry, "diagnosis"));
+        if (*text_of(entry, "failure") != '\0')
+            printf("     %s\n", text_of(entry, "failure"));
+    }
+    fputs("\nequals: ", stdout);
+    bool any = false;
+
+    json_array_foreach(
+        list, i, entry) if (strcmp(text_of(entry, "verdict"), "equal") == 0)
+    {
+        printf("%s%s", any ? ", " : "", text_of(entry, "profile"));
+        any = true;
+    }
+    puts(any ? "" : "none");
+}
+
+static bool equals_any(const json_t *list)
+{
+    json_t *entry;
+    size_t i;
+
+    json_array_foreach(list, i,
+                       entry) if (strcmp(text_of(entry, "verdict"), "equal")
+                                  == 0) return true;
+    return false;
+}
+
+static int run(const arguments *a, const ng_operation *operation,
+               const ng_chosen_subject *chosen)
+{
+    json_t *list = json_array();
+    int worst = NG_EXIT_OK;
+    const char *name;
+
+    for (int i = 0; (name = a->n_profiles == 0  ? ng_profile_name(i)
+                            : i < a->n_profiles ? a->profile[i]
+                                                : NULL)
+                    != NULL;
+         i++) {
+        int status = NG_EXIT_OK;
+        json_t *entry = judge(a, name, operation, chosen, &status);
+
+        if (status != NG_EXIT_OK)
+            worst = status;
+        if (status != NG_EXIT_OK && status != NG_EXIT_SUBJECT) {
+            json_decref(entry);
+            json_decref(list);
+            return status;
+        }
+        json_array_append_new(list, entry);
+    }
+    if (worst == NG_EXIT_OK && !equals_any(list))
+        worst = NG_EXIT_DIFFERENCE;
+    if (a->json) {
+        const int printed = ng_print_json(
+            json_pack("{s:s, s:s, s:o}", "subject", chosen->subject->name,
+                      "operation", operation->name, "profiles", list));
+
+        return printed != NG_EXIT_OK ? printed : worst;
+    }
+    print(list, chosen->subject->name, operation->name);
+    json_decref(list);
+    return worst;
+}
+
+int ng_cmd_identify(int argc, char **argv)
+{
+    arguments a = {.seed = 1, .timeout = NG_DEFAULT_TIMEOUT};
+    const ng_operation *operation;
+    ng_chosen_subject chosen;
+    int status;
+
+    ng_command_parse(&argp, argc, argv, &a);
+    operation = ng_operation_find(a.operation);
+    if (operation == NULL)
+        return ng_complain(NG_EXIT_USAGE, "identify",
+                           "--op: %s: no such operation (narrowgauge ops lists "
+                           "them)",
+                           a.operation);
+    status = a.execute != NULL
+                 ? ng_subject_execute(&chosen, "identify", a.execute, a.timeout)
+                 : ng_subject_choose(&chosen, "identify", a.subject, a.timeout);
+    if (status == NG_EXIT_OK)
+        status = run(&a, operation, &chosen);
+    ng_subject_release(&chosen);
+    return status;
+}
