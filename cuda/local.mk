@@ -102,7 +102,6 @@ ng_cuda_sources = \
 	%D%/moe/grouped_gemm_fprop.cu \
 	%D%/moe/grouped_gemm_wgrad.cu \
 	%D%/moe/pack_codes.cu \
-	%D%/moe/probe_wgmma.cu \
 	%D%/bench/fill_numbers.cu
 
 EXTRA_DIST += $(ng_cuda_headers) $(ng_cuda_sources) %D%/bench/peers.py \
