@@ -113,10 +113,15 @@ refused() {
     grep -qF -- "$want" err || complain "$*: not: $want"
     [ ! -e bad ] || complain "$*: a run was begun"
 }
+sed 's/rope_dim: 8/rope_dim: 7/' tiny.yaml > odd.yaml
 refused 'steps=0: steps: "0" is out of range' 2 --set steps=0
 refused 'nothing=1: nothing: there is no such field' 2 --set nothing=1
 refused 'optimizer.kind: "adamx" is none of its choices (sgd' 2 --set optimizer.kind=adamx
 refused 'tiny.yaml:24: batch.sequence: is longer than model.length' 2 --set model.length=8
+refused 'model.top_k: 9 is not in 1..5' 2 --set model.top_k=9
+refused 'odd.yaml:14: model.rope_dim: 7 is odd' 2 --config odd.yaml
+refused 'optimizer.eps: 0 is not positive' 2 --set optimizer.eps=0
+refused 'optimizer.profile: ' 2 --set optimizer.profile=nosuch
 refused 'schedule.warmup: is more than steps' 2 --set steps=3
 refused 'gone: open: ' 2 --set data.train=gone
 refused 'no such backend' 2 --backend abacus
@@ -135,11 +140,11 @@ grep -q 'typo.yaml:3: step: there is no such field' err || complain 'typo: no li
 grep -q '^model.hidden  *whole ' out || complain '--fields lists nothing'
 
 # ---- what a configuration would cost, by arithmetic alone ---------------------------
-"$NARROWGAUGE" train --config "$srcdir/configs/deepseek-v3.yaml" --explain --json \
+"$NARROWGAUGE" train --config "${srcdir:?}/configs/deepseek-v3.yaml" --explain --json \
     --ranks 32 --set model.mtp_depth=0 > out 2> err || complain '--explain: exit not 0'
 grep -q '"parameters": 671026404352' out || complain 'not the 671B parameters of DeepSeek-V3'
 for name in tiny small; do
-    "$NARROWGAUGE" train --config "$srcdir/configs/$name-moe.yaml" --explain > out 2> err ||
+    "$NARROWGAUGE" train --config "${srcdir:?}/configs/$name-moe.yaml" --explain > out 2> err ||
         complain "$name-moe: --explain"
 done
 

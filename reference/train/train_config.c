@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "formats/files/file_error.h"
+#include "formats/profile.h"
+#include "reference/optim/ref_step_constants.h"
 
 _Static_assert(sizeof(ng_attention_kind) == sizeof(int),
                "a choice is written as an int");
@@ -180,38 +182,62 @@ static ng_status refuse(const ng_train_config *config, const char *path,
     return ng_file_fail(error, NG_BAD_VALUE, where, NULL, name, "%s", what);
 }
 
-/* The model's own line, "FIELD: what is wrong", with the file before it. */
-static ng_status check_model(const ng_train_config *config, const char *path,
-                             ng_error *error)
+/* Another's line, "FIELD: what is wrong", as ours: its first word that names a
+ * field of the section gives the line of the file, and leaves the text where it
+ * begins it. */
+static ng_status refuse_in(const ng_train_config *config, const char *path,
+                           const char *section, const char *fault,
+                           ng_error *error)
 {
-    ng_error fault = {{0}};
+    static const char word[] = "abcdefghijklmnopqrstuvwxyz_0123456789";
     char name[NG_YAML_MAX_NAME];
 
-    if (ng_model_config_check(&config->model, &fault) == NG_OK)
-        return NG_OK;
+    for (const char *at = fault; *at != '\0';) {
+        const size_t length = strspn(at, word);
 
-    /* Its first word that names one of our fields gives the line. */
-    for (const char *at = fault.text; *at != '\0';) {
-        const size_t length =
-            strspn(at, "abcdefghijklmnopqrstuvwxyz_0123456789");
-
-        if (length > 0 && length < sizeof name - 6) {
-            snprintf(name, sizeof name, "model.%.*s", (int)length, at);
-            if (ng_yaml_find(&ng_train_schema, name) >= 0)
-                return refuse(config, path, name, error, fault.text);
-        }
+        if (length > 0
+            && (size_t)snprintf(name, sizeof name, "%s.%.*s", section,
+                                (int)length, at)
+                   < sizeof name
+            && ng_yaml_find(&ng_train_schema, name) >= 0)
+            return refuse(config, path, name, error,
+                          strncmp(at + length, ": ", 2) == 0 ? at + length + 2
+                                                             : fault);
         at += length + (at[length] != '\0');
     }
-    return refuse(config, path, "model", error, fault.text);
+    return refuse(config, path, section, error, fault);
+}
+
+/* What the optimizer's first step would say of its numbers. */
+static ng_status check_optimizer(const ng_train_config *config,
+                                 const char *path, ng_error *error)
+{
+    ng_profile profile;
+    ng_step_constants constants;
+    ng_error fault = {{0}};
+
+    if (ng_profile_load(&profile, config->profile, &fault) != NG_OK)
+        return refuse(config, path, "optimizer.profile", error, fault.text);
+
+    const ng_optim_options options = {.rules = &profile.rules};
+
+    return ng_ref_step_constants(&constants,
+                                 (ng_optimizer_kind)config->optimizer,
+                                 &config->hyper, 1, &options, &fault)
+                   == NG_OK
+               ? NG_OK
+               : refuse_in(config, path, "optimizer", fault.text, error);
 }
 
 ng_status ng_train_config_check(const ng_train_config *config, const char *path,
                                 ng_error *error)
 {
-    const ng_status status = check_model(config, path, error);
+    ng_error fault = {{0}};
 
-    if (status != NG_OK)
-        return status;
+    if (ng_model_config_check(&config->model, &fault) != NG_OK)
+        return refuse_in(config, path, "model", fault.text, error);
+    if (check_optimizer(config, path, error) != NG_OK)
+        return NG_BAD_VALUE;
     if (config->sequence > config->model.length)
         return refuse(config, path, "batch.sequence", error,
                       "is longer than model.length");
