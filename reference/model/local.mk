@@ -20,6 +20,7 @@ libnarrowgauge_la_SOURCES += \
 	%D%/moe_backward.c \
 	%D%/moe_exchange.c \
 	%D%/moe_forward.c \
+	%D%/pretrained.c \
 	%D%/recipe.c \
 	%D%/recipe_parse.c \
 	%D%/ref_attention.c \
@@ -50,6 +51,7 @@ libnarrowgauge_la_SOURCES += \
 	%D%/model_bytes.h \
 	%D%/model_parts.h \
 	%D%/moe_parts.h \
+	%D%/pretrained.h \
 	%D%/recipe.h \
 	%D%/recipes_table.h \
 	%D%/ref_codes.h \
@@ -68,7 +70,9 @@ ng_recipes = \
 	configs/recipes/fp8.recipe \
 	configs/recipes/mxfp4.recipe
 
-EXTRA_DIST += $(ng_recipes)
+EXTRA_DIST += \
+	$(ng_recipes) \
+	configs/names/deepseek-v3.names
 BUILT_SOURCES += %D%/recipes_table.c
 CLEANFILES += %D%/recipes_table.c
 nodist_libnarrowgauge_la_SOURCES += %D%/recipes_table.c
@@ -85,7 +89,8 @@ check_PROGRAMS += \
 	conformance/checks/test_model_gradients \
 	conformance/checks/test_model_moe \
 	conformance/checks/test_model_recipe \
-	conformance/checks/test_model_step
+	conformance/checks/test_model_step \
+	conformance/checks/test_pretrained
 if HAVE_MPFR
 check_PROGRAMS += \
 	conformance/checks/test_model_bounds
