@@ -93,6 +93,8 @@ libsuite_a_SOURCES = \
 	%D%/checks/rule_words.h \
 	%D%/checks/variant.c \
 	%D%/checks/variant.h \
+	%D%/checks/shrink.c \
+	%D%/checks/shrink.h \
 	%D%/checks/vectors.c \
 	%D%/checks/vectors.h \
 	%D%/checks/verify.c \

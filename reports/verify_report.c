@@ -104,6 +104,8 @@ static void print_failures(FILE *out, const json_t *operation, int max_failures)
                 text_of(operation, "operation"));
     if (*text_of(operation, "diagnosis") != '\0')
         fprintf(out, "     %s\n", text_of(operation, "diagnosis"));
+    if (*text_of(operation, "shrunk") != '\0')
+        fprintf(out, "     shrunk to %s\n", text_of(operation, "shrunk"));
     json_array_foreach(missing, i, line)
         fprintf(out, "FAIL op=%s claims to have met \"%s\" and did not\n",
                 text_of(operation, "operation"), json_string_value(line));
@@ -218,6 +220,8 @@ static void print_markdown(FILE *out, const json_t *run)
         json_array_foreach(failures, k, line)
             if (k < 5)
                 fprintf(out, "%s\n", json_string_value(line));
+        if (*text_of(operation, "shrunk") != '\0')
+            fprintf(out, "shrunk to %s\n", text_of(operation, "shrunk"));
         fputs("```\n", out);
     }
 }

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "conformance/checks/shrink.h"
 #include "conformance/checks/verify_state.h"
 
 enum { CHUNK_CASES = 32 };
@@ -277,6 +278,12 @@ void ng_verify_merge(ng_operation_result *sum, const ng_operation_result *part)
             sum->failure[sum->n_failures++] = part->failure[i];
 }
 
+static void explain(ng_operation_result *result, const ng_verify_plan *plan)
+{
+    ng_diagnose(result, plan);
+    ng_shrink(result, plan);
+}
+
 ng_status ng_verify(ng_operation_result *result, const ng_operation *const *list,
                     int n, const ng_verify_plan *plan, ng_error *error)
 {
@@ -292,7 +299,7 @@ ng_status ng_verify(ng_operation_result *result, const ng_operation *const *list
     for (int i = 0; i < n && status == NG_OK; i++) {
         status = walk_operation(&w, &result[i], list[i], error);
         if (status == NG_OK && result[i].n_failures > 0)
-            ng_diagnose(&result[i], plan);
+            explain(&result[i], plan);
     }
     ng_verify_state_close(w.state);
     return status;

@@ -66,6 +66,7 @@ typedef struct ng_operation_result {
     int n_failures;                     /* kept, in case order */
     ng_failure failure[NG_MAX_KEPT_FAILURES];
     char diagnosis[512];                /* the rule that explains them, or "" */
+    char shrunk[512];                   /* one of them made small, or "" */
 } ng_operation_result;
 
 /* Two byte patterns that no run leaves by chance in the same place: what both
@@ -129,6 +130,10 @@ void ng_verify_merge(ng_operation_result *sum, const ng_operation_result *part);
 bool ng_verify_case(ng_failure *failure, ng_events *events, int64_t *elements,
                     const ng_case_id *id, const ng_variant *variant,
                     const ng_verify_plan *plan);
+
+/* Run a case that has been made, in place of id's (failure->id is set). */
+bool ng_verify_made_case(ng_failure *failure, const ng_case *c,
+                         const ng_verify_plan *plan);
 
 /* Look for one rule, changed to one other value, under which every kept failure
  * would be right, and say so in result->diagnosis. */

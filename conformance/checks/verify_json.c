@@ -82,7 +82,7 @@ static json_t *operation_json(const ng_operation_result *r,
         json_array_append_new(failures, json_string(line));
     }
     return json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I,"
-                     " s:o, s:o, s:o, s:o, s:o, s:f, s:s, s:o}",
+                     " s:o, s:o, s:o, s:o, s:o, s:f, s:s, s:s, s:o}",
                      "operation", r->operation->name,
                      "class", r->operation->exact ? "exact" : "bounded",
                      "variants", (json_int_t)r->variants,
@@ -102,6 +102,7 @@ static json_t *operation_json(const ng_operation_result *r,
                      "missing", json_array(),
                      "seconds", r->seconds,
                      "diagnosis", r->diagnosis,
+                     "shrunk", r->shrunk,
                      "failures", failures);
 }
 
@@ -230,6 +231,8 @@ static void merge_operation(json_t *sum, const json_t *part)
     json_array_extend(failures, json_object_get(part, "failures"));
     if (*json_string_value(json_object_get(sum, "diagnosis")) == '\0')
         json_object_set(sum, "diagnosis", json_object_get(part, "diagnosis"));
+    if (*json_string_value(json_object_get(sum, "shrunk")) == '\0')
+        json_object_set(sum, "shrunk", json_object_get(part, "shrunk"));
 }
 
 void ng_verify_json_merge(json_t *sum, const json_t *part)
