@@ -48,11 +48,30 @@ link() {
         "${objects[@]}" $NG_LIBS
 }
 
-# verify DIR ARGUMENT...: with the library in DIR; output in DIR/out
+# link_host DIR: DIR/narrowgauge with subject cuda-host made from the kernels'
+# functions below DIR where they are there, and from the sources' otherwise
+link_host() {
+    local dir=$1 objects
+    # shellcheck disable=SC2086
+    $NG_CXX -w -I"$dir" -I"$NG_BUILDDIR" -I"$NG_SRCDIR" -include config.h \
+        -D_XOPEN_SOURCE=700 $NG_CXX_FLAGS -O1 -c -o "$dir/host.o" \
+        "$NG_SRCDIR/conformance/subject/subject_cuda_host.cc" || return 1
+    mapfile -t objects < <(find "$NG_BUILDDIR/conformance/cli" -name '*.o' \
+        ! -path '*/.libs/*' ! -name prove.o)
+    # The changed object comes first, so the archive's own is not taken.
+    # shellcheck disable=SC2086
+    $NG_CC $NG_FLAGS -o "$dir/narrowgauge" "${objects[@]}" "$dir/host.o" \
+        "$NG_BUILDDIR/libsuite.a" -L"$NG_BUILDDIR/.libs" -lnarrowgauge \
+        $NG_HOST_LIBS -lm
+}
+
+# verify DIR ARGUMENT...: with the library, or the program, in DIR; output in
+# DIR/out
 verify() {
-    local dir=$1
+    local dir=$1 run=$program path=$1
     shift
-    LD_LIBRARY_PATH=$dir timeout 300 "$program" verify --quiet "$@" \
+    [ -x "$dir/narrowgauge" ] && run=$dir/narrowgauge path=$NG_BUILDDIR/.libs
+    LD_LIBRARY_PATH=$path timeout 300 "$run" verify --quiet "$@" \
         > "$dir/out" 2>&1
 }
 
@@ -76,11 +95,15 @@ plant() {
         mapfile -t sources < <(cd "$NG_SRCDIR" &&
             grep -rlF "#include \"$file\"" --include='*.c' formats reference)
     fi
-    if ! link "$dir" "${sources[@]}" > "$dir/log" 2>&1; then
+    if [[ $file == cuda/* ]]; then
+        link_host "$dir" > "$dir/log" 2>&1
+    else
+        link "$dir" "${sources[@]}" > "$dir/log" 2>&1
+    fi || {
         printf 'broken\t%s\tdoes not build: %s\n' "$name" \
             "$(grep -m 1 -E 'error|no |undefined' "$dir/log")"
         return
-    fi
+    }
     local options status words
     read -ra options <<< "$arguments"
     verify "$dir" "${options[@]}"
@@ -136,16 +159,26 @@ if [ -z "$soname" ] || [ ! -s "$scratch/objects" ]; then
     echo 'SKIP: no PIC objects of libnarrowgauge here'
     exit 77
 fi
-{ read -r NG_CC; read -r NG_FLAGS; read -r NG_LIBS; } < <(cd "$NG_BUILDDIR" &&
+{
+    read -r NG_CC
+    read -r NG_FLAGS
+    read -r NG_LIBS
+    read -r NG_CXX
+    read -r NG_CXX_FLAGS
+    read -r NG_HOST_LIBS
+} < <(cd "$NG_BUILDDIR" &&
     printf '%s\n' '@CC@' '@CPPFLAGS@ @JANSSON_CFLAGS@ @NG_CFLAGS@ @OPENMP_CFLAGS@ @CFLAGS@' \
-        '@LDFLAGS@ @JANSSON_LIBS@ @LIBS@' |
+        '@LDFLAGS@ @JANSSON_LIBS@ @LIBS@' '@CXX@' \
+        '@CPPFLAGS@ @NG_CXXFLAGS@ @CXXFLAGS@' \
+        '@LDFLAGS@ @LIBXML2_LIBS@ @JANSSON_LIBS@ @MPFR_LIBS@ @XXHASH_LIBS@ @LIBS@' |
     ./config.status --quiet --file=-:-)
 [ -n "$NG_CC" ] || exit 99
 if [[ $NG_CC$NG_FLAGS == *-fsanitize* || $NG_CC$NG_FLAGS == *--coverage* ]]; then
     echo 'SKIP: the plain build shows it faster'
     exit 77
 fi
-export program scratch soname NG_CC NG_FLAGS NG_LIBS
+export program scratch soname NG_CC NG_FLAGS NG_LIBS NG_CXX NG_CXX_FLAGS \
+    NG_HOST_LIBS
 
 if ! LD_LIBRARY_PATH=$NG_BUILDDIR/.libs "$program" ops --subjects |
     grep -q oracle; then
