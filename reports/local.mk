@@ -12,6 +12,8 @@ libsuite_a_SOURCES += \
 EXTRA_DIST += \
 	%D%/accumulation.json \
 	%D%/accumulation.md \
+	%D%/gpu/bench.json \
+	%D%/gpu/convert.md \
 	%D%/gpu/probe-wgmma.json \
 	%D%/proofs.json \
 	%D%/optimizers-adamw.svg \

@@ -12,6 +12,9 @@
  *   instructions       about 9 an element, 2 of them for the thresholds
  *   limit              memory, with 11 issue slots an element at 4.2 TB/s: near
  *                      to issue
+ *   ncu, H200          32768 x 7168, without the table: 151.8 us, DRAM at 48.5 %,
+ *                      issue slots 75.8 %, most of them integer, which has half
+ *                      the rate: bound by that. With it 113.8 us, 78 % of a copy
  */
 #include "cuda/convert/convert_fp8_to_mxfp4.h"
 

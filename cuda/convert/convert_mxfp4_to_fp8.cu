@@ -11,6 +11,9 @@
  *   bytes an element   1/2 + 1/32 + 1 + 1/32
  *   instructions       about 4 an element
  *   limit              memory: 11 issue slots an element at 4.2 TB/s
+ *   ncu, H200          32768 x 7168, with the table made in every block: 111.3
+ *                      us, DRAM at 63.7 %, issue slots 81.6 %: bound by issue.
+ *                      By the table from the host 103.5 us, 86 % of a copy
  */
 #include "cuda/convert/convert_mxfp4_to_fp8.h"
 

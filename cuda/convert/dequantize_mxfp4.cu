@@ -13,6 +13,7 @@
  *   bytes an element   1/2 + 1/32 + 2
  *   instructions       about 4 an element
  *   limit              memory: 20 issue slots an element at 4.2 TB/s
+ *   ncu                not profiled; 95 % of a device copy at 32768 x 7168
  */
 #include "cuda/convert/dequantize_mxfp4.h"
 

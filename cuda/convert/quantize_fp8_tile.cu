@@ -11,6 +11,8 @@
  *   instructions       pow2 scales about 5, general ones about 13 an element
  *   limit              memory; a tile waits once, at the barrier between the
  *                      two halves, while other tiles of the multiprocessor load
+ *   ncu                not profiled; 102 % (pow2) and 88 % (fp32) of a device
+ *                      copy at 32768 x 7168
  */
 #include "cuda/convert/encode_fp8_run.cuh"
 #include "cuda/convert/quantize_fp8_fast.cuh"

@@ -12,6 +12,8 @@
  *   instructions       BF16 about 9, FP16 and FP32 about 14 an element
  *   limit              memory: at 4.2 TB/s an H200 has 20 (FP32: 35) issue
  *                      slots an element
+ *   ncu, H200        32768 x 7168, BF16: 137.6 us, DRAM at 88.6 % of its peak,
+ *                    issue slots 56 %: bound by DRAM
  *
  * BF16 works on pairs. v = x / 2^e is in [-8, 8), and v 2^-14 as an FP16 number
  * has E2M1's exponents: its subnormals are E2M1's, so one integer rounding of
