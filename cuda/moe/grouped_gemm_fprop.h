@@ -9,8 +9,8 @@
 extern "C" {
 #endif
 
-/* ng_ref_grouped_gemm_fprop on the GPU: D [T, N] = A [T, K] * B[g] [N, K]^T, the
- * rows ragged over groups; the data gradient is the same call with the
+/* ng_ref_grouped_gemm_fprop on the GPU: D [T, N] = A [T, K] * B[g] [N, K]^T,
+ * the rows ragged over groups; the data gradient is the same call with the
  * transposed weights, a dense product the same without groups.
  *   d        out [T, N], BF16 (fast) or FP32
  *   a        in  [T, K], form row

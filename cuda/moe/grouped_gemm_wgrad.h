@@ -21,9 +21,9 @@ extern "C" {
  * Fast: codes, and lines of FP32 d, on 16-byte boundaries, K a multiple of 4;
  * scales in FP32, stored transposed (ld 1) on such boundaries; c null or d.
  * Groups may start at any row and end within a block of 128, without padding,
- * and may be empty; the host never reads their offsets. Groups that do not start
- * on a multiple of 16 rows are first copied to where they do. The same bits in
- * every run.
+ * and may be empty; the host never reads their offsets. Groups that do not
+ * start on a multiple of 16 rows are first copied to where they do. The same
+ * bits in every run.
  * Returns as launch.h says, NG_BAD_SHAPE also for T, N, K, G * N or a number of
  * tiles of 2^31 - 1024 and more, NG_NO_MEMORY for a workspace too small; never
  * a refusal. */
