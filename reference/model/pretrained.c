@@ -23,27 +23,32 @@ struct ng_pretrained {
 /* ---- the map
  * --------------------------------------------------------------------- */
 
-static ng_status read_map(ng_pretrained *p, const char *path, ng_error *error)
+static ng_status read_map(char **out, const char *path, ng_error *error)
 {
     ng_input_file file;
     ng_status status = ng_input_open(&file, path, error);
+    char *text;
 
     if (status != NG_OK)
         return status;
-    if (file.size > MAX_BYTES)
-        status = ng_fail(error, NG_BAD_FILE, "%s: size: over %d bytes", path,
-                         MAX_BYTES);
-    else
-        p->map = malloc((size_t)file.size + 1);
-    if (status == NG_OK && p->map == NULL)
-        status = ng_fail(error, NG_NO_MEMORY, "%s: out of memory", path);
-    if (status == NG_OK)
-        status = ng_input_read(p->map, &file, 0, (size_t)file.size, error);
-    if (status == NG_OK)
-        p->map[file.size] = '\0';
-    if (status == NG_OK && strlen(p->map) != (size_t)file.size)
+    if (file.size > MAX_BYTES) {
+        ng_input_close(&file);
+        return ng_fail(error, NG_BAD_FILE, "%s: size: over %d bytes", path,
+                       MAX_BYTES);
+    }
+    text = calloc((size_t)file.size + 1, 1);
+    if (text == NULL) {
+        ng_input_close(&file);
+        return ng_fail(error, NG_NO_MEMORY, "%s: out of memory", path);
+    }
+    status = ng_input_read(text, &file, 0, (size_t)file.size, error);
+    if (status == NG_OK && strlen(text) != (size_t)file.size)
         status = ng_fail(error, NG_BAD_FILE, "%s: not text", path);
     ng_input_close(&file);
+    if (status == NG_OK)
+        *out = text;
+    else
+        free(text);
     return status;
 }
 
@@ -132,9 +137,11 @@ ng_status ng_pretrained_open(ng_pretrained **out, const char *map,
         return ng_fail(error, NG_NO_MEMORY, "%s: out of memory", map);
     p->where = map;
     p->files = calloc(n_files + 1, sizeof *p->files);
-    status = p->files == NULL
-                 ? ng_fail(error, NG_NO_MEMORY, "%s: out of memory", map)
-                 : read_map(p, map, error);
+    if (p->files == NULL) {
+        ng_pretrained_free(p);
+        return ng_fail(error, NG_NO_MEMORY, "%s: out of memory", map);
+    }
+    status = read_map(&p->map, map, error);
     for (; status == NG_OK && p->n_files < n_files; p->n_files++) {
         status = ng_safetensors_read(&p->files[p->n_files], files[p->n_files],
                                      error);
