@@ -47,7 +47,10 @@ enum {
 /* Where an operation wants its buffers (ng_plugin_operation.memory). */
 enum {
     NG_PLUGIN_HOST = 0,
-    NG_PLUGIN_CUDA = 1 /* device memory of GPU 0; the call's stream */
+    NG_PLUGIN_CUDA = 1  /* device memory of GPU 0; the call's stream. This
+                           program does not make such buffers yet: the
+                           operation counts as not covered. A library that
+                           takes host buffers may copy them itself. */
 };
 
 /* What an operation does not take (ng_plugin_operation.limits), a bit each. A
