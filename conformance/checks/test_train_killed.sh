@@ -32,7 +32,10 @@ for ((i = 0; i < kills; i++)); do
     wait $pid 2> delta.txt
     case $? in
     137) killed=$((killed + 1)) ;;
-    0) break ;;
+    0) # It was done before: again from the beginning.
+        same whole run "killed $killed times"
+        rm -rf run
+        ;;
     *) complain "kill $i: the run ended by itself" ;;
     esac
 done

@@ -6,9 +6,9 @@
  *
  * A step is config->shards shards of config->sequences sequences. Which
  * sequences they are depends on seed and step alone, and the model sums the
- * shards in a fixed tree: losses, weights, logs (but for times and the bytes on
- * the wire) and checkpoints are the same bits on any number of ranks, and after
- * any number of stops.
+ * shards in a fixed tree: losses, weights, logs (but for times, what a rank
+ * keeps and what goes over the wire) and checkpoints are the same bits on any
+ * number of ranks, and after any number of stops.
  *
  *     ng_train_config_read(&config, path, NULL, 0, &error);
  *     ng_recipe_open(&recipe, config.recipe, &error);
