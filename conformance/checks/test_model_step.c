@@ -5,6 +5,9 @@
  */
 #include <math.h>
 #include <stdio.h>
+#ifdef _OPENMP
+#include <omp.h>
+#endif
 
 #include "conformance/checks/model_fixture.h"
 #include "conformance/checks/model_ranks.h"
@@ -72,6 +75,7 @@ typedef struct run {
     const ng_recipe *recipe;
     int steps;
     double rate;
+    int threads; /* of OpenMP, in each rank */
     /* out, of the last step */
     ng_model_result result;
     double norm, first_loss, evaluated;
@@ -136,6 +140,9 @@ static void do_run(void *argument, const ng_comm *comm)
     ng_error error = {""};
     float **theta = NULL;
 
+#ifdef _OPENMP
+    omp_set_num_threads(r->threads);
+#endif
     if (!fine(r,
               ng_model_create(&m, r->config, r->recipe, ng_backend_reference(),
                               comm, &error),
@@ -187,16 +194,19 @@ static void run_free(run *r)
     free(r->state);
 }
 
-static run run_on(int ranks, const ng_model_config *config,
-                  const ng_recipe *recipe, int steps, double rate)
+static run run_with(int ranks, int threads, const ng_model_config *config,
+                    const ng_recipe *recipe, int steps, double rate)
 {
     run runs[MAX_RANKS];
     void *arguments[MAX_RANKS];
 
     memset(runs, 0, sizeof runs);
     for (int i = 0; i < ranks; i++) {
-        runs[i] = (run){
-            .config = config, .recipe = recipe, .steps = steps, .rate = rate};
+        runs[i] = (run){.config = config,
+                        .recipe = recipe,
+                        .steps = steps,
+                        .rate = rate,
+                        .threads = threads};
         arguments[i] = &runs[i];
     }
     run_ranks(ranks, do_run, arguments);
@@ -214,6 +224,12 @@ static run run_on(int ranks, const ng_model_config *config,
         run_free(&runs[i]);
     }
     return runs[0];
+}
+
+static run run_on(int ranks, const ng_model_config *config,
+                  const ng_recipe *recipe, int steps, double rate)
+{
+    return run_with(ranks, 1, config, recipe, steps, rate);
 }
 
 static void same_run(const run *a, const run *b, const ng_model_config *c,
@@ -265,6 +281,20 @@ START_TEST(ranks_change_no_bit)
     }
     ck_assert_int_eq(one.result.sent_wire, 0);
     run_free(&one);
+}
+END_TEST
+
+/* Nor do threads. */
+START_TEST(threads_change_no_bit)
+{
+    const ng_model_config c = small();
+    const ng_recipe recipe = recipe_of(names[_i], NG_RECOMPUTE_NORM_SWIGLU);
+    run one = run_with(1, 1, &c, &recipe, 1, 0.1);
+    run more = run_with(1, 3, &c, &recipe, 1, 0.1);
+
+    same_run(&one, &more, &c, names[_i]);
+    run_free(&one);
+    run_free(&more);
 }
 END_TEST
 
@@ -500,6 +530,7 @@ int main(void)
     tcase_add_checked_fixture(tcase, begin, fixture_end);
     tcase_set_timeout(tcase, 300);
     tcase_add_loop_test(tcase, ranks_change_no_bit, 0, 4);
+    tcase_add_loop_test(tcase, threads_change_no_bit, 0, 4);
     tcase_add_loop_test(tcase, recomputation_changes_no_bit, 0, 4);
     tcase_add_loop_test(tcase, counts_are_what_is_measured, 1, 4);
     tcase_add_test(tcase, mxfp4_halves_the_bytes);
