@@ -25,13 +25,19 @@ ng_cuda_headers = \
 	%D%/ptx_wgmma.cuh \
 	%D%/ptx_wgmma_probe.cuh \
 	%D%/row_group.cuh \
+	%D%/ptx_math.cuh \
+	%D%/row_window.cuh \
 	%D%/team.cuh \
 	%D%/tensor_map.h \
 	%D%/try.cuh \
 	%D%/vector.cuh \
 	%D%/convert/align_block.cuh \
+	%D%/convert/align_e4m3.cuh \
 	%D%/convert/align_table.cuh \
 	%D%/convert/both.cuh \
+	%D%/convert/col_fast.cuh \
+	%D%/convert/col_tile.cuh \
+	%D%/convert/convert_fp8_row_to_col.h \
 	%D%/convert/convert_fp8_to_mxfp4.h \
 	%D%/convert/convert_mxfp4_to_fp8.h \
 	%D%/convert/convert_scale.cuh \
@@ -42,13 +48,16 @@ ng_cuda_headers = \
 	%D%/convert/dequantize_mxfp4.h \
 	%D%/convert/elements.h \
 	%D%/convert/elements_of.cuh \
+	%D%/convert/encode_e2m1x8.cuh \
 	%D%/convert/encode_element.cuh \
 	%D%/convert/encode_fp8_run.cuh \
 	%D%/convert/encode_nearest.cuh \
 	%D%/convert/format_facts.cuh \
 	%D%/convert/fp8_blocks.cuh \
 	%D%/convert/fp8_code.cuh \
+	%D%/convert/fp8_inverse.cuh \
 	%D%/convert/fp8_quotient.cuh \
+	%D%/convert/fp8_row_to_col_block.cuh \
 	%D%/convert/fp8_scale.cuh \
 	%D%/convert/fp8_to_mxfp4_block.cuh \
 	%D%/convert/load_numbers.cuh \
@@ -60,8 +69,10 @@ ng_cuda_headers = \
 	%D%/convert/quantize_fp8.h \
 	%D%/convert/quantize_fp8_block.cuh \
 	%D%/convert/quantize_fp8_fast.cuh \
+	%D%/convert/quantize_fp8_row_col.h \
 	%D%/convert/quantize_mxfp4.h \
 	%D%/convert/quantize_mxfp4_block.cuh \
+	%D%/convert/requantize_fp8_col.cuh \
 	%D%/convert/real.cuh \
 	%D%/convert/round_code.cuh \
 	%D%/convert/row_block.cuh \
@@ -81,20 +92,26 @@ ng_cuda_headers = \
 	%D%/moe/grouped_gemm_wgrad.h \
 	%D%/moe/pack_codes.cuh \
 	%D%/moe/probe_wgmma.h \
-	%D%/bench/fill_numbers.h
+	%D%/bench/fill_numbers.h \
+	%D%/moe/swiglu.h \
+	%D%/moe/swiglu_element.cuh \
+	%D%/moe/swiglu_fast.cuh
 
 ng_cuda_sources = \
 	%D%/check_views.cu \
 	%D%/device.cu \
 	%D%/tensor_map.cu \
+	%D%/convert/convert_fp8_row_to_col.cu \
 	%D%/convert/convert_fp8_to_mxfp4.cu \
 	%D%/convert/convert_mxfp4_to_fp8.cu \
+	%D%/convert/convert_mxfp4_to_fp8_col.cu \
 	%D%/convert/convert_scales.cu \
 	%D%/convert/dequantize_fp8.cu \
 	%D%/convert/dequantize_mxfp4.cu \
 	%D%/convert/elements.cu \
 	%D%/convert/pack_e2m1.cu \
 	%D%/convert/quantize_fp8.cu \
+	%D%/convert/quantize_fp8_col.cu \
 	%D%/convert/quantize_fp8_row.cu \
 	%D%/convert/quantize_fp8_tile.cu \
 	%D%/convert/quantize_mxfp4.cu \
@@ -102,7 +119,10 @@ ng_cuda_sources = \
 	%D%/moe/grouped_gemm_fprop.cu \
 	%D%/moe/grouped_gemm_wgrad.cu \
 	%D%/moe/pack_codes.cu \
-	%D%/bench/fill_numbers.cu
+	%D%/bench/fill_numbers.cu \
+	%D%/moe/swiglu.cu \
+	%D%/moe/swiglu_backward.cu \
+	%D%/moe/swiglu_quantize.cu
 
 EXTRA_DIST += $(ng_cuda_headers) $(ng_cuda_sources) %D%/bench/peers.py \
 	%D%/exports.map

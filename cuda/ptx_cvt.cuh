@@ -77,4 +77,17 @@ __device__ __forceinline__ float2 ng_cuda_float2_of_fp16x2(uint32_t pair)
 }
 #endif
 
+/* Two FP16 numbers as E4M3 codes: nearest-even, saturating, NaN 0x7F. */
+NG_HOST_DEVICE uint32_t ng_cuda_cvt_e4m3x2_of_fp16x2(uint32_t halves)
+{
+#ifdef __CUDA_ARCH__
+    uint16_t pair;
+    asm("cvt.rn.satfinite.e4m3x2.f16x2 %0, %1;" : "=h"(pair) : "r"(halves));
+    return pair;
+#else
+    return ng_cuda_nearest_e4m3(ng_cuda_decode_fp16(halves & 0xFFFF))
+           | ng_cuda_nearest_e4m3(ng_cuda_decode_fp16(halves >> 16)) << 8;
+#endif
+}
+
 #endif

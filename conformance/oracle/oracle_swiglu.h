@@ -17,9 +17,8 @@
  * Backward: grad_up as y, with grad_y in place of up. Of grad_gate, let a =
  * |grad_y up| s (1 + |x| (1 - s)), the sum of magnitudes. s is off by s (1 - s)
  * (2 |x| + 4) + 8 s at most, 1 - s by as much and 1 if formed by subtraction;
- * that times |x| and s, and s's own error times the bracket, come to (2 |x| +
- * 4)
- * + 9 |x| + (2 |x| + 12) + 5, less than 24 + 13 |x| of a.
+ * that times |x| and s, and s's own error times the bracket, come to
+ * (2 |x| + 4) + 9 |x| + (2 |x| + 12) + 5, less than 24 + 13 |x| of a.
  *
  * Where x < -88.7, exp(-x) passes FP32 and s may be 0: nothing need be left of
  * the result. Where grad_y * up passes 2^128, or a product with an infinity

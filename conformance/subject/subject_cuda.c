@@ -14,6 +14,7 @@
 #include "conformance/subject/cuda_call.h"
 #include "conformance/subject/gemm_functions.h"
 #include "conformance/subject/subject.h"
+#include "conformance/subject/swiglu_functions.h"
 #include "conformance/subject/subject_cuda.h"
 #include "cuda/convert/elements.h"
 
@@ -148,6 +149,59 @@ static ng_status run_gemm(const void *row, const ng_call *device_call,
         ng_cuda_library_find("ng_cuda_grouped_gemm_" #entry);              \
     gemms.entry = cuda_##entry != NULL ? entry : NULL
 
+/* ---- SwiGLU, likewise: a thunk for each entry of the table ---- */
+
+/* clang-format off */
+#define SWIGLU(X)                                                              \
+    X(swiglu, (const ng_matrix *y, const ng_matrix *gate,                      \
+               const ng_matrix *up, const ng_options *options),                \
+      (y, gate, up, options, launch_now))                                      \
+    X(swiglu_mxfp4, (const ng_mxfp4 *y, const ng_matrix *values,               \
+                     const ng_matrix *gate, const ng_matrix *up,               \
+                     const ng_options *options),                               \
+      (y, values, gate, up, options, launch_now))                              \
+    X(swiglu_fp8, (const ng_fp8 *y, const ng_fp8 *y_col,                       \
+                   const ng_matrix *values, const ng_matrix *gate,             \
+                   const ng_matrix *up, const ng_options *options),            \
+      (y, y_col, values, gate, up, options, launch_now))                       \
+    X(backward, (const ng_matrix *grad_gate, const ng_matrix *grad_up,         \
+                 const ng_matrix *grad_y, const ng_matrix *gate,               \
+                 const ng_matrix *up, const ng_options *options),              \
+      (grad_gate, grad_up, grad_y, gate, up, options, launch_now))             \
+    X(backward_fp8, (const ng_fp8 *y_gate, const ng_fp8 *y_up,                 \
+                     const ng_matrix *grad_gate, const ng_matrix *grad_up,     \
+                     const ng_matrix *grad_y, const ng_matrix *gate,           \
+                     const ng_matrix *up, const ng_options *options),          \
+      (y_gate, y_up, grad_gate, grad_up, grad_y, gate, up, options,            \
+       launch_now))
+
+#define WITHOUT_PARENTHESES(...) __VA_ARGS__
+#define SWIGLU_THUNK(entry, parameters, arguments)                             \
+    static ng_status (*cuda_##entry)(WITHOUT_PARENTHESES parameters,           \
+                                     const ng_cuda_launch *);                  \
+    static ng_status entry parameters                                          \
+    {                                                                          \
+        const ng_status status = check_offsets(gate->rows);                    \
+                                                                               \
+        return status != NG_OK ? status : cuda_##entry arguments;              \
+    }
+/* clang-format on */
+SWIGLU(SWIGLU_THUNK)
+
+static ng_swiglu_functions swiglus; /* those that the library has */
+
+static ng_status run_swiglu(const void *row, const ng_call *device_call,
+                            const ng_cuda_launch *launch)
+{
+    (void)row;
+    launch_now = launch;
+    return ng_swiglu_functions_run(&swiglus, device_call);
+}
+
+#define FIND_SWIGLU(entry, symbol)                                     \
+    *(void **)&cuda_##entry = ng_cuda_library_find("ng_cuda_" symbol); \
+    swiglus.entry = cuda_##entry != NULL ? entry : NULL
+
 /* ---- everything else: an adapter each
  * ------------------------------------------- */
 
@@ -271,6 +325,11 @@ static ng_status open_subject(ng_error *error)
     FIND_GEMM(wgrad);
     FIND_GEMM(mxfp4_fprop);
     FIND_GEMM(mxfp4_wgrad);
+    FIND_SWIGLU(swiglu, "swiglu");
+    FIND_SWIGLU(swiglu_mxfp4, "swiglu_mxfp4");
+    FIND_SWIGLU(swiglu_fp8, "swiglu_fp8");
+    FIND_SWIGLU(backward, "swiglu_backward");
+    FIND_SWIGLU(backward_fp8, "swiglu_backward_fp8");
     return NG_OK;
 }
 
@@ -279,6 +338,7 @@ static bool covers(const ng_call *call)
     return cuda != NULL
            && (find(call->operation) != NULL
                || ng_gemm_functions_cover(&gemms, call)
+               || ng_swiglu_functions_cover(&swiglus, call)
                || ng_conversions_cover(&conversions, call));
 }
 
@@ -304,6 +364,8 @@ static ng_status run(const ng_call *call)
     host_call = call;
     if (ng_gemm_functions_cover(&gemms, call))
         return ng_cuda_call(cuda, call, run_gemm, NULL);
+    if (ng_swiglu_functions_cover(&swiglus, call))
+        return ng_cuda_call(cuda, call, run_swiglu, NULL);
     r = find(call->operation);
     return r != NULL ? ng_cuda_call(cuda, call, run_row, r)
                      : ng_cuda_call(cuda, call, run_conversion, NULL);

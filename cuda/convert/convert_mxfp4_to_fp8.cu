@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * MXFP4 to FP8, both forms: the launcher, and the row form's fast path.
+ * MXFP4 to FP8, both forms: the launcher, and the row form's fast path; the col
+ * form's is convert_mxfp4_to_fp8_col.cu.
  *
  * Half an MXFP4 block a lane and row: 8 bytes of codes in, 16 out, so that
  * loads and stores of a warp are contiguous; four rows in flight. A lane reads
@@ -19,6 +20,7 @@
 
 #include "cuda/check_views.h"
 #include "cuda/convert/align_table.cuh"
+#include "cuda/convert/col_fast.cuh"
 #include "cuda/convert/row_block.cuh"
 #include "cuda/convert/scale_access.cuh"
 #include "cuda/general.cuh"
@@ -195,6 +197,8 @@ extern "C" ng_status ng_cuda_convert_mxfp4_to_fp8(const ng_fp8 *y,
         return NG_BAD_RULES;
     if (x->rows == 0 || x->cols == 0)
         return NG_OK;
+    if (ng_cuda_convert_mxfp4_to_fp8_col_takes(call, launch))
+        return ng_cuda_convert_mxfp4_to_fp8_col(call, launch);
     if (!is_fast(call, launch))
         return ng_cuda_run_general(
             call, ng_cuda_outer_blocks(y->form, x->rows, call.o) * call.inner(),

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Numbers to FP8, any form: the launcher; see quantize_fp8_row.cu and
- * quantize_fp8_tile.cu for the fast paths.
+ * Numbers to FP8, any form: the launcher; see quantize_fp8_row.cu,
+ * quantize_fp8_col.cu and quantize_fp8_tile.cu for the fast paths.
  */
 #include "cuda/convert/quantize_fp8.h"
 
 #include "cuda/check_views.h"
+#include "cuda/convert/col_fast.cuh"
 #include "cuda/convert/quantize_fp8_fast.cuh"
 #include "cuda/general.cuh"
 
@@ -45,6 +46,8 @@ extern "C" ng_status ng_cuda_quantize_fp8(const ng_fp8 *y, const ng_matrix *x,
     if (job.o.rules.rounding == NG_NEAREST_EVEN && launch->events == nullptr) {
         if (ng_cuda_quantize_fp8_row_takes(job))
             return ng_cuda_quantize_fp8_row(job, launch);
+        if (ng_cuda_quantize_fp8_col_takes(job))
+            return ng_cuda_quantize_fp8_col(job, launch);
         if (ng_cuda_quantize_fp8_tile_takes(job))
             return ng_cuda_quantize_fp8_tile(job, launch);
     }
