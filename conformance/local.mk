@@ -229,6 +229,10 @@ narrowgauge_SOURCES = \
 	%D%/cli/bench_projection.h \
 	%D%/cli/bench_report.c \
 	%D%/cli/bench_report.h \
+	%D%/cli/bench_swiglu.c \
+	%D%/cli/bench_swiglu.h \
+	%D%/cli/bench_tensor.c \
+	%D%/cli/bench_tensor.h \
 	%D%/cli/bench_verify.c \
 	%D%/cli/bench_verify.h \
 	%D%/cli/block_values.c \

@@ -14,6 +14,7 @@ EXTRA_DIST += \
 	%D%/accumulation.md \
 	%D%/gpu/bench.json \
 	%D%/gpu/convert.md \
+	%D%/gpu/grouped_gemm.md \
 	%D%/gpu/probe-wgmma.json \
 	%D%/proofs.json \
 	%D%/optimizers-adamw.svg \

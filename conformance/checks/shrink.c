@@ -176,7 +176,7 @@ static void try_near_one(search *s)
         const int64_t field = (in.code[i] & ~sign) >> p;
 
         if (field > 0 && is_number(s, in.code[i]) && field + shift > 0)
-            in.code[i] += (uint32_t)(shift << p);
+            in.code[i] = (uint32_t)(in.code[i] + shift * (INT64_C(1) << p));
         else if (is_number(s, in.code[i]))
             in.code[i] &= sign;
     }

@@ -16,6 +16,8 @@ cd "$scratch" || exit 99
 failed=0
 mkdir docs
 cp "$srcdir/docs/example_numpy.py" docs/
+# The lines of the guide, run below, call it so.
+# shellcheck disable=SC2317
 narrowgauge() { "$NARROWGAUGE" "$@"; }
 
 complain() {

@@ -53,8 +53,7 @@ static double ulp(double x)
     return ldexp(1.0, (e < -125 ? -125 : e) - 24);
 }
 
-/* ---- exp and sigmoid: ulps, as ref_exp.h claims
- * ------------------------------------ */
+/* ---- exp and sigmoid: ulps, as ref_exp.h claims -------------------------- */
 
 START_TEST(exponential)
 {
@@ -102,8 +101,7 @@ START_TEST(exponential)
 }
 END_TEST
 
-/* ---- products of BF16: n u sum |a b|
- * ------------------------------------------------ */
+/* ---- products of BF16: n u sum |a b| ------------------------------------- */
 
 /* Row or column elements of a BF16 or FP32 array. */
 static double at(const ng_array *x, int64_t i)
@@ -170,8 +168,7 @@ END_TEST
 
 /* ---- norm: r has 3u (the mean's rounding and eps's addition halved by the
  * root, the root, the division), y two products more; FP64 sums add less than u
- * / 2^20. 6u with room for what is of second order.
- * ------------------------------------------- */
+ * / 2^20. 6u with room for what is of second order. */
 
 START_TEST(rmsnorm)
 {
@@ -210,8 +207,7 @@ END_TEST
  * k|, n = qk; e = exp(s - m) by eta = d + u |s - m| + 4u relatively (2 ulps are
  * 4u), where m is the same number for all; sums of i + 1 terms add (i + 1) u
  * each, the products with v and the division 2u: |y - y'| <= (2 eta + (2 i + 4)
- * u) sum p |v|. lse: d of the largest, eta, (i + 1) u, and its own rounding.
- * -------------------------- */
+ * u) sum p |v|. lse: d of the largest, eta, (i + 1) u, and its own rounding. */
 
 START_TEST(attention)
 {
@@ -276,8 +272,7 @@ START_TEST(attention)
 }
 END_TEST
 
-/* ---- SwiGLU: sigmoid's 3 ulps are 6u, two products: 8u
- * ---------------------------------- */
+/* ---- SwiGLU: sigmoid's 3 ulps are 6u, two products: 8u ------------------- */
 
 START_TEST(swiglu)
 {
@@ -305,8 +300,7 @@ START_TEST(swiglu)
 END_TEST
 
 /* ---- scores of the router: sigmoid 3 ulps; softmax: e is off by eta = u |l -
- * m| + 4u, the sum by eta and E u, the division by u
- * ------------------------------------------- */
+ * m| + 4u, the sum by eta and E u, the division by u */
 
 START_TEST(scores)
 {
@@ -359,8 +353,7 @@ START_TEST(scores)
 END_TEST
 
 /* ---- loss: with eta as above, FP64 sums: |loss error| <= eta; gradient: scale
- * * p relative 2 eta + 3u, minus scale once more rounded: u * scale
- * ------------------------------ */
+ * * p relative 2 eta + 3u, minus scale once more rounded: u * scale */
 
 START_TEST(cross_entropy)
 {

@@ -88,8 +88,7 @@ static double silu(double x)
     return x / (1.0 + exp(-x));
 }
 
-/* ---- linear layers
- * ---------------------------------------------------------------- */
+/* ---- linear layers ------------------------------------------------------- */
 
 typedef struct linear_case {
     const double *x, *w, *c;
@@ -143,8 +142,7 @@ START_TEST(linear)
 }
 END_TEST
 
-/* ---- embedding
- * ----------------------------------------------------------------------- */
+/* ---- embedding ----------------------------------------------------------- */
 
 typedef struct embedding_case {
     const double *table, *c;
@@ -178,9 +176,7 @@ START_TEST(embedding)
 }
 END_TEST
 
-/* ---- norm
- * ----------------------------------------------------------------------------
- */
+/* ---- norm ---------------------------------------------------------------- */
 
 typedef struct norm_case {
     const double *x, *w, *c;
@@ -232,8 +228,7 @@ START_TEST(rmsnorm)
 }
 END_TEST
 
-/* ---- rotation, and the joining of MLA: linear, so the adjoint decides
- * ------------------ */
+/* ---- rotation, and the joining of MLA: linear, so the adjoint decides ---- */
 
 /* <c, A x> = <A^T c, x> for the operator and its backward. */
 static double dot(const ng_array *a, const ng_array *x)
@@ -309,8 +304,7 @@ START_TEST(mla_join)
 }
 END_TEST
 
-/* ---- attention
- * ------------------------------------------------------------------------- */
+/* ---- attention ----------------------------------------------------------- */
 
 typedef struct attention_case {
     const double *q, *k, *v, *c;
@@ -378,9 +372,7 @@ START_TEST(attention)
 }
 END_TEST
 
-/* ---- SwiGLU
- * ------------------------------------------------------------------------------
- */
+/* ---- SwiGLU -------------------------------------------------------------- */
 
 typedef struct gate_case {
     const double *gate_up, *weight, *c;
@@ -420,8 +412,7 @@ START_TEST(swiglu)
 }
 END_TEST
 
-/* ---- router: the experts stay chosen, their weights and the balance loss move
- * ------------- */
+/* ---- router: the experts stay chosen, weights and balance loss move ------ */
 
 typedef struct router_case {
     const double *logits, *c;
@@ -513,8 +504,7 @@ START_TEST(router)
 }
 END_TEST
 
-/* ---- combine and dispatch: adjoints of each other
- * ------------------------------------------- */
+/* ---- combine and dispatch: adjoints of each other ------------------------ */
 
 START_TEST(combine)
 {
@@ -545,9 +535,7 @@ START_TEST(combine)
 }
 END_TEST
 
-/* ---- cross entropy
- * ----------------------------------------------------------------------------
- */
+/* ---- cross entropy ------------------------------------------------------- */
 
 typedef struct entropy_case {
     const double *z;

@@ -15,8 +15,7 @@ static void begin(void)
     b = ng_backend_reference();
 }
 
-/* ---- the choice
- * ---------------------------------------------------------------- */
+/* ---- the choice ---------------------------------------------------------- */
 
 typedef struct choice {
     int32_t expert[8];
@@ -197,8 +196,7 @@ START_TEST(choice_by_sorting)
 }
 END_TEST
 
-/* ---- permutation and combine
- * ------------------------------------------------------ */
+/* ---- permutation and combine --------------------------------------------- */
 
 START_TEST(permutation_is_stable)
 {
@@ -257,8 +255,7 @@ START_TEST(trap_combine_order)
 }
 END_TEST
 
-/* ---- L-25: ranks that send or get nothing
- * ------------------------------------------ */
+/* ---- L-25: ranks that send or get nothing -------------------------------- */
 
 static const int64_t counts[4][4] = {
     {2, 1, 0, 1}, {0, 0, 0, 0}, {3, 1, 0, 0}, {0, 2, 0, 2}};
@@ -336,8 +333,7 @@ START_TEST(trap_empty_ranks)
 }
 END_TEST
 
-/* ---- L-22: rows past the last offset
- * ------------------------------------------------- */
+/* ---- L-22: rows past the last offset ------------------------------------- */
 
 START_TEST(trap_rows_past_the_last)
 {

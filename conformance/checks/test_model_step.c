@@ -67,8 +67,7 @@ static ng_recipe recipe_of(const char *name, ng_recompute recompute)
     return recipe;
 }
 
-/* ---- a few steps of plain gradient descent
- * --------------------------------------- */
+/* ---- a few steps of plain gradient descent ------------------------------- */
 
 typedef struct run {
     const ng_model_config *config;
@@ -249,8 +248,7 @@ static void same_run(const run *a, const run *b, const ng_model_config *c,
                      (size_t)c->vocabulary * sizeof(float));
 }
 
-/* ---- tests
- * ------------------------------------------------------------------------ */
+/* ---- tests --------------------------------------------------------------- */
 
 static const char *const names[] = {"fp32", "bf16", "fp8", "mxfp4"};
 

@@ -33,7 +33,7 @@ flip() {
     size=$(stat -c %s "$1")
     at=$((size - 1 - $2))
     byte=$(od -An -tu1 -j $at -N 1 "$1")
-    printf "\\x$(printf %02x $((byte ^ 1)))" |
+    printf '%b' "\\x$(printf %02x $((byte ^ 1)))" |
         dd of="$1" bs=1 seek=$at conv=notrunc status=none
 }
 

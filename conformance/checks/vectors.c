@@ -38,8 +38,7 @@ static int64_t units_of(const ng_tensor *t)
     return units;
 }
 
-/* ---- what the cases met
- * ------------------------------------------------------ */
+/* ---- what the cases met -------------------------------------------------- */
 
 static void count_numbers(ng_vectors_counts *counts, const ng_tensor *x)
 {
@@ -118,8 +117,7 @@ static void count_case(ng_vectors_counts *counts, const ng_call *call)
     }
 }
 
-/* ---- writing
- * ------------------------------------------------------------------ */
+/* ---- writing ------------------------------------------------------------- */
 
 /* Types that not every reader of safetensors has go as whole numbers. */
 static bool as_integer(ng_dtype dtype)
@@ -297,8 +295,7 @@ ng_status ng_vectors_variant(ng_tensor_file *inputs, ng_tensor_file *expected,
     return status;
 }
 
-/* ---- reading what came back
- * -------------------------------------------------------- */
+/* ---- reading what came back ---------------------------------------------- */
 
 static const ng_tensor *actual_of(const ng_tensor_file *actual,
                                   const ng_case_id *id, const char *tensor)

@@ -9,6 +9,7 @@
 
 #include "conformance/cli/bench_gemm.h"
 #include "conformance/cli/bench_optim.h"
+#include "conformance/cli/bench_swiglu.h"
 #include "conformance/subject/subject.h"
 #include "formats/format.h"
 #include "formats/fp32.h"
@@ -259,7 +260,7 @@ ng_status ng_bench_case_begin(ng_bench_case *bench, const char *operation,
              || strcmp(operation, "unpack_e2m1") == 0)
         begin_packing(bench, *operation == 'p', rows);
     else if (!begin_codec(bench, operation, bench->values)
-             && !ng_bench_gemm_begin(bench))
+             && !ng_bench_gemm_begin(bench) && !ng_bench_swiglu_begin(bench))
         status = ng_bench_optim_begin(bench);
     bench->bytes = bytes_of(bench->call.input, bench->call.n_inputs)
                    + bytes_of(bench->call.output, bench->call.n_outputs);

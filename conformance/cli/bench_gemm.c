@@ -3,30 +3,13 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "conformance/cli/bench_tensor.h"
 #include "formats/e4m3.h"
 
 /* The two sides of a weight; the rows follow from the size asked for. */
 enum { N = 128, K = 512, GROUPS = 4 };
-
-static ng_tensor *add(ng_bench_case *bench, bool input, const char *name,
-                      ng_dtype dtype, int rank, int64_t rows, int64_t cols)
-{
-    const int64_t shape[2] = {rows, cols};
-    ng_call *call = &bench->call;
-    ng_tensor *tensor = input ? &call->input[call->n_inputs++]
-                              : &call->output[call->n_outputs++];
-    int64_t units, bytes;
-
-    *tensor = ng_tensor_dense(name, dtype, rank, shape, NULL);
-    if (ng_tensor_extent(&units, &bytes, tensor) == NG_OK)
-        tensor->data = calloc((size_t)bytes + 1, 1);
-    if (tensor->data != NULL)
-        bench->block[bench->n_blocks++] = tensor->data;
-    return tensor;
-}
 
 /* Codes that are no NaN, and scales from 1/2 to 2, the same every time. */
 static void fill(const ng_tensor *tensor)
@@ -62,10 +45,10 @@ static void add_side(ng_bench_case *bench, const char *name, bool packed,
 
     snprintf(codes_name, sizeof codes_name, "%s.codes", name);
     snprintf(scales_name, sizeof scales_name, "%s.scales", name);
-    fill(add(bench, true, codes_name, packed ? NG_E2M1X2 : NG_E4M3, 2, lines,
-             packed ? width / 2 : width));
-    fill(add(bench, true, scales_name, packed ? NG_UE8M0 : NG_FP32, 2,
-             scale_lines, scales));
+    fill(ng_bench_add(bench, true, codes_name, packed ? NG_E2M1X2 : NG_E4M3, 2,
+                      lines, packed ? width / 2 : width));
+    fill(ng_bench_add(bench, true, scales_name, packed ? NG_UE8M0 : NG_FP32, 2,
+                      scale_lines, scales));
 }
 
 bool ng_bench_gemm_begin(ng_bench_case *bench)
@@ -81,7 +64,7 @@ bool ng_bench_gemm_begin(ng_bench_case *bench)
     const int64_t end[GROUPS + 1] = {0, rows / 2, rows / 2, rows / 2 + rows / 3,
                                      rows};
     const ng_tensor *offsets =
-        add(bench, true, "offsets", NG_I64, 1, GROUPS + 1, 1);
+        ng_bench_add(bench, true, "offsets", NG_I64, 1, GROUPS + 1, 1);
     int64_t blocks = 0;
 
     if (offsets->data != NULL)
@@ -94,13 +77,13 @@ bool ng_bench_gemm_begin(ng_bench_case *bench)
             add_side(bench, "b", true, rows, K, rows, K / NG_MXFP4_BLOCK);
         else
             add_side(bench, "b", false, K, rows, K, blocks);
-        add(bench, false, "d", NG_BF16, 2, GROUPS * N, K);
+        ng_bench_add(bench, false, "d", NG_BF16, 2, GROUPS * N, K);
     } else {
         add_side(bench, "a", mxfp4, rows, K, rows,
                  K / (mxfp4 ? NG_MXFP4_BLOCK : NG_FP8_BLOCK));
         add_side(bench, "b", false, GROUPS * N, K, GROUPS * N / NG_FP8_BLOCK,
                  K / NG_FP8_BLOCK);
-        add(bench, false, "d", NG_BF16, 2, rows, N);
+        ng_bench_add(bench, false, "d", NG_BF16, 2, rows, N);
     }
     if (mxfp4)
         bench->call.attribute[bench->call.n_attributes++] =

@@ -103,8 +103,7 @@ static const struct argp argp = {
     NULL,
     NULL};
 
-/* ---- the files
- * -------------------------------------------------------------------- */
+/* ---- the files ----------------------------------------------------------- */
 
 static bool is_folder(const char *path)
 {
@@ -169,8 +168,7 @@ static ng_status read_actual(ng_tensor_file *file, const char *path,
     return status;
 }
 
-/* ---- the work
- * --------------------------------------------------------------------- */
+/* ---- the work ------------------------------------------------------------ */
 
 typedef struct comparison {
     const ng_tensor_file *expected, *actual;

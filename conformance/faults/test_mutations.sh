@@ -56,13 +56,15 @@ link_host() {
     $NG_CXX -w -I"$dir" -I"$NG_BUILDDIR" -I"$NG_SRCDIR" -include config.h \
         -D_XOPEN_SOURCE=700 $NG_CXX_FLAGS -O1 -c -o "$dir/host.o" \
         "$NG_SRCDIR/conformance/subject/subject_cuda_host.cc" || return 1
+    # The program's, without the other programs of that folder and the modules.
     mapfile -t objects < <(find "$NG_BUILDDIR/conformance/cli" -name '*.o' \
-        ! -path '*/.libs/*' ! -name prove.o)
+        ! -path '*/.libs/*' ! -name prove.o ! -name 'study_*.o' \
+        ! -name 'probe_*.o' ! -name '*_la-*.o')
     # The changed object comes first, so the archive's own is not taken.
     # shellcheck disable=SC2086
     $NG_CC $NG_FLAGS -o "$dir/narrowgauge" "${objects[@]}" "$dir/host.o" \
-        "$NG_BUILDDIR/libsuite.a" -L"$NG_BUILDDIR/.libs" -lnarrowgauge \
-        $NG_HOST_LIBS -lm
+        "$NG_BUILDDIR/libtrain.a" "$NG_BUILDDIR/libsuite.a" \
+        -L"$NG_BUILDDIR/.libs" -lnarrowgauge $NG_HOST_LIBS -lm
 }
 
 # verify DIR ARGUMENT...: with the library, or the program, in DIR; output in
@@ -170,7 +172,7 @@ fi
     printf '%s\n' '@CC@' '@CPPFLAGS@ @JANSSON_CFLAGS@ @NG_CFLAGS@ @OPENMP_CFLAGS@ @CFLAGS@' \
         '@LDFLAGS@ @JANSSON_LIBS@ @LIBS@' '@CXX@' \
         '@CPPFLAGS@ @NG_CXXFLAGS@ @CXXFLAGS@' \
-        '@LDFLAGS@ @LIBXML2_LIBS@ @JANSSON_LIBS@ @MPFR_LIBS@ @XXHASH_LIBS@ @LIBS@' |
+        '@LDFLAGS@ @LIBXML2_LIBS@ @JANSSON_LIBS@ @MPFR_LIBS@ @XXHASH_LIBS@ @YAML_LIBS@ @LIBS@' |
     ./config.status --quiet --file=-:-)
 [ -n "$NG_CC" ] || exit 99
 if [[ $NG_CC$NG_FLAGS == *-fsanitize* || $NG_CC$NG_FLAGS == *--coverage* ]]; then

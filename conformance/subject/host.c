@@ -24,8 +24,7 @@
  */
 enum { MAX_DEATHS = 8, MAX_HANGS = 1, MAX_ALL_HANGS = 5 };
 
-/* ---- the arena --------------------------------------------------------------
- */
+/* ---- the arena ----------------------------------------------------------- */
 
 static bool grow_arena(ng_host *host, size_t wanted)
 {
@@ -63,8 +62,7 @@ static unsigned char *arena_at(const ng_host *host, int64_t offset)
     return (unsigned char *)host->arena + offset;
 }
 
-/* ---- the process
- * --------------------------------------------------------------- */
+/* ---- the process --------------------------------------------------------- */
 
 static void environment(ng_verdict *verdict, const char *what, int number)
 {
@@ -217,8 +215,7 @@ static bool start(ng_host *host, ng_verdict *verdict)
     return true;
 }
 
-/* ---- one call
- * ------------------------------------------------------------------- */
+/* ---- one call ------------------------------------------------------------ */
 
 static int64_t span_of(const ng_tensor *t)
 {
@@ -411,8 +408,7 @@ static ng_status ask(ng_host *host, const ng_call *call,
     return status;
 }
 
-/* ---- as a subject
- * ------------------------------------------------------------------ */
+/* ---- as a subject -------------------------------------------------------- */
 
 static const ng_host_operation *find(const ng_host *host, const char *name)
 {

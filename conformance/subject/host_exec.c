@@ -25,8 +25,7 @@
 enum { MAX_KEY = 256 };
 static const uint64_t max_message = UINT64_C(1) << 30;
 
-/* ---- safetensors to memory
- * ------------------------------------------------------ */
+/* ---- safetensors to memory ----------------------------------------------- */
 
 /* Types that not every reader has go as whole numbers, as `vectors` writes
  * them. */
@@ -166,8 +165,7 @@ static unsigned char *make_message(size_t *size, const ng_call *call)
     return message;
 }
 
-/* ---- the pipes
- * -------------------------------------------------------------------- */
+/* ---- the pipes ----------------------------------------------------------- */
 
 static void gone(ng_verdict *verdict)
 {
@@ -306,8 +304,7 @@ void ng_host_exec_close(ng_host *host)
     host->to = host->from = -1;
 }
 
-/* ---- the greeting
- * ------------------------------------------------------------------ */
+/* ---- the greeting -------------------------------------------------------- */
 
 static const char *text_of(const ng_tensor_file *file, const char *key,
                            const char *name)
@@ -444,8 +441,7 @@ bool ng_host_exec_start(ng_host *host, ng_verdict *verdict)
     return good;
 }
 
-/* ---- one call
- * ------------------------------------------------------------------------ */
+/* ---- one call ------------------------------------------------------------ */
 
 static bool take_output(const ng_tensor *to, const ng_tensor_file *answer,
                         ng_verdict *verdict)

@@ -158,8 +158,7 @@ __attribute__((visibility("default")))
 int32_t
 ng_plugin(ng_plugin_table *table);
 
-/* ---- to find one's way in a call; null, or otherwise, if it is not there ----
- */
+/* ---- to find one's way in a call; null, or otherwise, if it is not there -- */
 
 static inline const ng_plugin_tensor *
 ng_plugin_find(const ng_plugin_tensor *const *list, uint32_t n,

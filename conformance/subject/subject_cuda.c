@@ -18,8 +18,7 @@
 #include "conformance/subject/subject_cuda.h"
 #include "cuda/convert/elements.h"
 
-/* ---- the conversions, by their typed functions
- * -------------------------------- */
+/* ---- the conversions, by their typed functions --------------------------- */
 
 /* X(entry of ng_conversions, view of y, view of x): symbol ng_cuda_<entry>. */
 #define CONVERSIONS(X)                        \
@@ -202,8 +201,7 @@ static ng_status run_swiglu(const void *row, const ng_call *device_call,
     *(void **)&cuda_##entry = ng_cuda_library_find("ng_cuda_" symbol); \
     swiglus.entry = cuda_##entry != NULL ? entry : NULL
 
-/* ---- everything else: an adapter each
- * ------------------------------------------- */
+/* ---- everything else: an adapter each ------------------------------------ */
 
 typedef struct row row;
 struct row {
@@ -300,8 +298,7 @@ static const row *find(const char *operation)
     return NULL;
 }
 
-/* ---- the subject
- * ------------------------------------------------------------------ */
+/* ---- the subject --------------------------------------------------------- */
 
 static const ng_cuda_library *cuda; /* null until open */
 

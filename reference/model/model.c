@@ -8,8 +8,7 @@
 
 #include "reference/model/model_parts.h"
 
-/* ---- the list
- * ------------------------------------------------------------------- */
+/* ---- the list ------------------------------------------------------------ */
 
 typedef struct making {
     ng_model *model;
@@ -160,8 +159,7 @@ static bool add_slot(void *context, const ng_listed *l)
     return true;
 }
 
-/* ---- working copies
- * -------------------------------------------------------------- */
+/* ---- working copies ------------------------------------------------------ */
 
 bool ng_model_allocate(const ng_model *m, ng_array *array)
 {
@@ -281,8 +279,7 @@ static bool make_bias(ng_model *m, ng_layer *layer)
     return ng_model_allocate(m, &layer->bias);
 }
 
-/* ---- made and freed
- * -------------------------------------------------------------- */
+/* ---- made and freed ------------------------------------------------------ */
 
 static ng_status refuse(const ng_model_config *config, const ng_recipe *recipe,
                         ng_error *error)

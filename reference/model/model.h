@@ -96,8 +96,7 @@ ng_status ng_model_create(ng_model **out, const ng_model_config *config,
                           const ng_comm *comm, ng_error *error);
 void ng_model_free(ng_model *model);
 
-/* ---- parameters -----------------------------------------------------------
- */
+/* ---- parameters ---------------------------------------------------------- */
 
 typedef enum ng_decay_class {
     NG_DECAY,   /* matrices */
@@ -147,8 +146,7 @@ void ng_model_get_state(float *state, const ng_model *model);
 ng_status ng_model_set_state(ng_model *model, const float *state,
                              ng_error *error);
 
-/* ---- a step ---------------------------------------------------------------
- */
+/* ---- a step -------------------------------------------------------------- */
 
 /* One micro-batch. tokens and targets: host, [sequences][length], in [0,
  * vocabulary); target -1: not counted. The MTP module of depth d is trained on
@@ -209,8 +207,7 @@ const int64_t *ng_model_load_of_experts(const ng_model *model);
  * loads of the step. Not collective: every rank does the same. */
 void ng_model_update_router(ng_model *model);
 
-/* ---- without gradients ----------------------------------------------------
- */
+/* ---- without gradients --------------------------------------------------- */
 
 /* Collective. Sum of the main head's losses over a shard's targets, and their
  * number; *loss and *n are this rank's own shard's. shard->shard -1 as above.
@@ -223,8 +220,7 @@ ng_status ng_model_evaluate(double *loss, int64_t *n, ng_model *model,
 ng_status ng_model_logits(float *logits, ng_model *model, const int32_t *tokens,
                           int64_t n, ng_error *error);
 
-/* ---- explanation ----------------------------------------------------------
- */
+/* ---- explanation --------------------------------------------------------- */
 
 /* What a run would be, for an estimate of its memory. */
 typedef struct ng_explain_setting {

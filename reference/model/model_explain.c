@@ -19,8 +19,7 @@ typedef struct explaining {
     int64_t layer;
 } explaining;
 
-/* ---- one line of a flow
- * -------------------------------------------------------- */
+/* ---- one line of a flow -------------------------------------------------- */
 
 /* How: "kept", "made again", "sent", "multiplied". rows: of a token. */
 static void line(explaining *e, const char *stage, const char *what,
@@ -89,8 +88,7 @@ static void products(explaining *e, ng_site site, const char *what,
          0);
 }
 
-/* ---- a layer
- * ------------------------------------------------------------------- */
+/* ---- a layer ------------------------------------------------------------- */
 
 static void attention(explaining *e)
 {
@@ -192,8 +190,7 @@ static void layer_flow(explaining *e, int64_t layer)
                             e->flow);
 }
 
-/* ---- the model
- * ----------------------------------------------------------------- */
+/* ---- the model ----------------------------------------------------------- */
 
 static void totals(explaining *e, const ng_model_count *n)
 {

@@ -9,8 +9,7 @@
 #include "reference/convert/ref_philox.h"
 #include "reference/model/model_parts.h"
 
-/* ---- parameters
- * ------------------------------------------------------------------ */
+/* ---- parameters ---------------------------------------------------------- */
 
 int64_t ng_model_n_parameters(const ng_model *m)
 {
@@ -135,8 +134,7 @@ const float *ng_model_gradient(const ng_model *m, int64_t parameter)
     return arena != NULL ? arena + slot->offset : NULL;
 }
 
-/* ---- the routers' biases
- * --------------------------------------------------------- */
+/* ---- the routers' biases ------------------------------------------------- */
 
 int64_t ng_model_n_state(const ng_model *m)
 {

@@ -9,8 +9,7 @@
 #include "reference/model/model.h"
 #include "reference/train/tree_sum.h"
 
-/* ---- the list of parameters -------------------------------------------------
- */
+/* ---- the list of parameters ---------------------------------------------- */
 
 typedef enum ng_role {
     NG_ROLE_EMBEDDING,
@@ -65,8 +64,7 @@ bool ng_model_is_moe(const ng_model_config *config, int64_t layer);
 int64_t ng_model_moe_layers(const ng_model_config *config);
 int64_t ng_model_moe_index(const ng_model_config *config, int64_t layer);
 
-/* ---- weights
- * ------------------------------------------------------------------ */
+/* ---- weights ------------------------------------------------------------- */
 
 /* Working copies of a matrix, or of a batch of them: for the forward product,
  * and for the backward one (the same array where the formats are), with its
@@ -154,8 +152,7 @@ ng_linear *ng_model_linear_of(ng_model *model, const ng_listed *listed);
  * block, freed by way of its data. False without. */
 bool ng_model_allocate(const ng_model *model, ng_array *array);
 
-/* ---- a pass over a shard
- * --------------------------------------------------------- */
+/* ---- a pass over a shard ------------------------------------------------- */
 
 /* What backward reads of a layer. NG_CARRY_NONE: not kept. */
 typedef enum ng_kept {
@@ -240,8 +237,7 @@ ng_borrowed ng_as_col(ng_pass *p, const ng_array *x,
                       const ng_row_groups *groups);
 void ng_return(ng_pass *p, ng_borrowed *borrowed);
 
-/* ---- linear layers and norms in a pass
- * -------------------------------------------- */
+/* ---- linear layers and norms in a pass ----------------------------------- */
 
 /* x w^T of x in any carrier of rows. */
 ng_array ng_forward(ng_pass *p, const ng_linear *linear, const ng_array *x,
@@ -265,8 +261,7 @@ ng_array ng_normalize_backward(ng_pass *p, const ng_norm *norm,
 ng_array ng_gradient_in(const ng_model *model, int64_t parameter, float *leaf,
                         int64_t batch);
 
-/* ---- the parts of a layer
- * ----------------------------------------------------------- */
+/* ---- the parts of a layer ------------------------------------------------ */
 
 /* x2 = x + attention(norm(x)); keeps in saved. Input: saved->a[NG_KEPT_X]. */
 void ng_attention_forward(ng_pass *p, const ng_layer *layer, ng_saved *saved);
@@ -310,8 +305,7 @@ ng_array ng_head_loss(ng_pass *p, const ng_norm *norm, const ng_array *x,
                       const int32_t *targets, double *loss, int64_t *n,
                       float scale);
 
-/* ---- saved bytes
- * -------------------------------------------------------------------- */
+/* ---- saved bytes --------------------------------------------------------- */
 
 typedef enum ng_kept_kind {
     NG_KEPT_FOR_MOE,

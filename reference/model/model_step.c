@@ -8,8 +8,7 @@
 
 #include "reference/model/model_parts.h"
 
-/* ---- a shard's arrays
- * --------------------------------------------------------- */
+/* ---- a shard's arrays ---------------------------------------------------- */
 
 /* Tokens and targets of depth 0 .. mtp_depth, [depth][T], the backend's. The
  * module of depth d sees token i + d at position i and predicts the target
@@ -89,8 +88,7 @@ static void end(ng_pass *p, shard_arrays *s)
     free(s->hidden);
 }
 
-/* ---- forward
- * ---------------------------------------------------------------------- */
+/* ---- forward ------------------------------------------------------------- */
 
 static ng_array embed(ng_pass *p, const int32_t *tokens)
 {
@@ -163,8 +161,7 @@ static void forward(ng_pass *p, shard_arrays *s)
     }
 }
 
-/* ---- backward
- * --------------------------------------------------------------------- */
+/* ---- backward ------------------------------------------------------------ */
 
 static void embedding_backward(ng_pass *p, const int32_t *tokens,
                                const ng_array *grad)
@@ -218,8 +215,7 @@ static void backward(ng_pass *p, shard_arrays *s)
     embedding_backward(p, s->tokens, grad);
 }
 
-/* ---- counting
- * --------------------------------------------------------------------- */
+/* ---- counting ------------------------------------------------------------ */
 
 static void count_kept(ng_pass *p, const shard_arrays *s)
 {
@@ -249,8 +245,7 @@ static void count_kept(ng_pass *p, const shard_arrays *s)
             *most[kind] = bytes[kind];
 }
 
-/* ---- calls
- * ------------------------------------------------------------------------ */
+/* ---- calls --------------------------------------------------------------- */
 
 static ng_status check_shard(const ng_model *m, const ng_model_shard *shard,
                              ng_error *error)

@@ -20,8 +20,7 @@ struct ng_pretrained {
     size_t n_files;
 };
 
-/* ---- the map
- * --------------------------------------------------------------------- */
+/* ---- the map ------------------------------------------------------------- */
 
 static ng_status read_map(char **out, const char *path, ng_error *error)
 {
@@ -101,8 +100,7 @@ static const char *find_line(const ng_pretrained *p, const char *name,
     return NULL;
 }
 
-/* ---- the files
- * ------------------------------------------------------------------- */
+/* ---- the files ----------------------------------------------------------- */
 
 static const ng_tensor *find(const ng_pretrained *p, const char *name)
 {
@@ -169,8 +167,7 @@ void ng_pretrained_free(ng_pretrained *p)
     free(p);
 }
 
-/* ---- tensors
- * --------------------------------------------------------------------- */
+/* ---- tensors ------------------------------------------------------------- */
 
 static ng_status widen(float *out, const ng_tensor *tensor, int64_t n,
                        ng_error *error)

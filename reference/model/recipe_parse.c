@@ -11,8 +11,7 @@
 
 enum { MAX_LINE = 1024, MAX_LAYERS = 4096 };
 
-/* ---- what a site can say
- * ------------------------------------------------------ */
+/* ---- what a site can say ------------------------------------------------- */
 
 enum { FP32 = 1 << NG_CARRY_FP32, BF16 = 1 << NG_CARRY_BF16 };
 enum { FP8 = 1 << NG_CARRY_FP8, MXFP4 = 1 << NG_CARRY_MXFP4 };
@@ -170,8 +169,7 @@ static ng_status set(parse *p, char *name, char *value)
     return status;
 }
 
-/* ---- single layers
- * -------------------------------------------------------------- */
+/* ---- single layers ------------------------------------------------------- */
 
 /* The override of a layer, made from what holds of all if there is none yet. */
 static ng_layer_recipe *override_of(ng_recipe *recipe, int64_t layer)
@@ -233,8 +231,7 @@ static ng_status set_layers(parse *p, char *text)
     return NG_OK;
 }
 
-/* ---- the file
- * ----------------------------------------------------------------- */
+/* ---- the file ------------------------------------------------------------ */
 
 static char *trim(char *line)
 {

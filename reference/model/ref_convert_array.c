@@ -37,8 +37,7 @@ static int64_t smaller(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-/* ---- from numbers
- * ------------------------------------------------------------ */
+/* ---- from numbers -------------------------------------------------------- */
 
 void ng_ref_quantize_row(const ng_array *y, int64_t row, const float *x,
                          ng_events *events)
@@ -164,8 +163,7 @@ static void tile_line(const void *job, int64_t i, float *scratch)
     ng_ref_add_events(c->events, &mine);
 }
 
-/* ---- from codes: exponents move, nothing else
- * -------------------------------- */
+/* ---- from codes: exponents move, nothing else ---------------------------- */
 
 enum { NO_EXPONENT = -1000 }; /* of a NaN; below every other */
 
@@ -315,8 +313,7 @@ static void codes_col_block(const void *job, int64_t i, float *scratch)
     ng_ref_add_events(c->events, &mine);
 }
 
-/* ---- the table
- * --------------------------------------------------------------- */
+/* ---- the table ----------------------------------------------------------- */
 
 ng_ref_row_block *ng_ref_row_blocks(int64_t *n, const ng_row_groups *groups,
                                     int64_t rows)
@@ -419,8 +416,7 @@ ng_status ng_ref_convert_array(void *context, const ng_array *y,
     }
 }
 
-/* ---- transposition
- * ----------------------------------------------------------- */
+/* ---- transposition ------------------------------------------------------- */
 
 typedef struct transposition {
     const ng_array *y, *x;

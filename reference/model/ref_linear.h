@@ -27,8 +27,7 @@ ng_status ng_ref_linear_weight(void *context, const ng_array *grad_w,
                                const ng_array *grad_y, const ng_array *x,
                                const ng_row_groups *groups, bool accumulate);
 
-/* ---- the two products, on operands as they lie
- * -------------------------------- */
+/* ---- the two products, on operands as they lie --------------------------- */
 
 /* Element (line, p) of an FP32 or BF16 operand: unit line*line_step + p*p_step.
  */

@@ -66,8 +66,7 @@ ng_status ng_ref_cross_entropy(void *context, double *loss, int64_t *n,
                                const ng_array *logits, const int32_t *targets,
                                float scale);
 
-/* ---- reference/moe/
- * ----------------------------------------------------------- */
+/* ---- reference/moe/ ------------------------------------------------------ */
 
 ng_status ng_ref_router(void *context, const ng_array *scores, int32_t *expert,
                         const ng_array *weight, int64_t *load,

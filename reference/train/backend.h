@@ -132,28 +132,31 @@ struct ng_backend {
                           int64_t bytes);
     ng_status (*wait)(void *context);
 
-    /* ---- carriers: exact ---------------------------------------------------
-     * y = x in another carrier (or the same: a copy), rounded by the rules of
-     * semantics.md 3 to 7, pow2 scales; groups matter to FP8_COL alone, and
-     * rows past the last group are not touched; past BF16 is Inf. From FP32 and BF16 to every
-     * carrier; MXFP4 -> FP8, FP8_COL, BF16, FP32; FP8 -> FP8_COL, MXFP4, BF16,
-     * FP32. events  host, may be null: counts of what happened are added, at
-     * the latest when wait returns */
+    /* ---- carriers: exact ------------------------------------------------- */
+    /* y = x in another carrier (or the same: a copy), rounded by the rules of
+     * semantics.md 3 to 7, pow2 scales; past BF16 is Inf. Groups matter to
+     * FP8_COL alone, and rows past the last group are not touched.
+     *   From FP32 and BF16 to every carrier;
+     *   MXFP4 -> FP8, FP8_COL, BF16, FP32;
+     *   FP8 -> FP8_COL, MXFP4, BF16, FP32.
+     *   events  host, may be null: counts of what happened are added, at the
+     *           latest when wait returns */
     ng_status (*convert)(void *context, const ng_array *y, const ng_array *x,
                          const ng_row_groups *groups, ng_events *events);
     /* y[b] = x[b] transposed; FP8_TILE (no bit changes), FP32, BF16. */
     ng_status (*transpose)(void *context, const ng_array *y, const ng_array *x);
 
-    /* ---- linear layers: bounded
-     * ---------------------------------------------- Group g of the rows meets
-     * matrix g of w (batch = number of groups). x and w: both FP32, or both
-     * BF16, or FP8 with FP8_TILE; y FP32 or BF16. FP8: as semantics.md 11 has
-     * the block-scaled GEMM. forward:  y[T,N] = x[T,K] w[N,K]^T backward:
-     * grad_x[T,K] = grad_y[T,N] w[N,K]; FP8 also wants w_transposed [K,N],
-     * which transpose makes; null otherwise weight:   grad_w[N,K] =
-     * grad_y[T,N]^T x[T,K] for each group: FP32 out, x and grad_y FP32, BF16 or
-     * (both) FP8_COL. accumulate: grad_w + that, added once; without it an
-     * empty group gives +0, with it nothing is touched. */
+    /* ---- linear layers: bounded ------------------------------------------ */
+    /* Group g of the rows meets matrix g of w (batch = number of groups). x and
+     * w: both FP32, or both BF16, or FP8 with FP8_TILE; y FP32 or BF16. FP8: as
+     * semantics.md 11 has the block-scaled GEMM.
+     *   forward   y[T,N] = x[T,K] w[N,K]^T
+     *   backward  grad_x[T,K] = grad_y[T,N] w[N,K]; FP8 also wants w_transposed
+     *             [K,N], which transpose makes; null otherwise
+     *   weight    grad_w[N,K] = grad_y[T,N]^T x[T,K] for each group: FP32 out,
+     *             x and grad_y FP32, BF16 or (both) FP8_COL. accumulate: grad_w
+     *             + that, added once; without it an empty group gives +0, with
+     *             it nothing is touched. */
     ng_status (*linear)(void *context, const ng_array *y, const ng_array *x,
                         const ng_array *w, const ng_row_groups *groups);
     ng_status (*linear_backward)(void *context, const ng_array *grad_x,
@@ -164,9 +167,9 @@ struct ng_backend {
                                const ng_array *grad_y, const ng_array *x,
                                const ng_row_groups *groups, bool accumulate);
 
-    /* ---- rows
-     * ---------------------------------------------------------------- FP32 and
-     * BF16 unless said. Gradients of parameters are FP32 and are added to. */
+    /* ---- rows ------------------------------------------------------------ */
+    /* FP32 and BF16 unless said. Gradients of parameters are FP32 and are added
+     * to. */
     /* y[t] = table[tokens[t]]; tokens in [0, V). grad_table += rows of grad_y,
      * in ascending t. */
     ng_status (*embedding)(void *context, const ng_array *y,
@@ -235,8 +238,7 @@ struct ng_backend {
                                  const ng_array *gate_up,
                                  const ng_array *weight);
 
-    /* ---- mixture of experts -----------------------------------------------
-     */
+    /* ---- mixture of experts ---------------------------------------------- */
     /* Scores of FP32 logits [T, E] (bounded), then the exact choice on them.
      *   scores   out FP32 [T, E], kept for backward
      *   expert   out int32 [T, S]; weight out FP32 [T, S], slot order
@@ -286,12 +288,12 @@ struct ng_backend {
                                const ng_array *logits, const int32_t *targets,
                                float scale);
 
-    /* ---- parameters
-     * ---------------------------------------------------------- sum: y[i] =
-     * RN32(a[i] + b[i]), y may be a: a node of the tree of shards. sum_squares:
-     * host FP64, of FP32 numbers in ascending order. step: one optimizer step,
-     * bits of semantics.md 9 (ng_ref_step has the arguments). All pointers but
-     * c are the backend's. */
+    /* ---- parameters ------------------------------------------------------ */
+    /* sum          y[i] = RN32(a[i] + b[i]), y may be a: a node of the tree of
+     *              shards
+     * sum_squares  host FP64, of FP32 numbers in ascending order
+     * step         one optimizer step, bits of semantics.md 9 (ng_ref_step has
+     *              the arguments); all pointers but c are the backend's */
     ng_status (*sum)(void *context, float *y, const float *a, const float *b,
                      int64_t n);
     ng_status (*sum_squares)(void *context, double *sum, const float *x,
