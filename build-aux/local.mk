@@ -55,6 +55,7 @@ coverage:
 	@test '$(GCOVR)' != no || { echo 'coverage: gcovr is missing' >&2; exit 1; }
 	$(AM_V_at)rm -rf coverage-build
 	$(AM_V_at)MAKE='$(MAKE)' $(sub_build) coverage-build --disable-static --without-mpi \
+	    --disable-kernels \
 	    CFLAGS='-O0 -g --coverage -fprofile-update=atomic' \
 	    CXXFLAGS='-O0 -g --coverage -fprofile-update=atomic'
 	$(AM_V_at)rm -f coverage-build/*conftest.gc*
@@ -68,6 +69,7 @@ sanitizers = -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined \
 	-fno-sanitize-recover=all
 sanitize:
 	$(AM_V_at)MAKE='$(MAKE)' $(sub_build) sanitize-build --disable-static --without-mpi \
+	    --disable-kernels \
 	    CFLAGS='$(sanitizers)' CXXFLAGS='$(sanitizers)'
 	$(AM_V_at)UBSAN_OPTIONS=print_stacktrace=1; export UBSAN_OPTIONS; \
 	./sanitize-build/narrowgauge verify --level 0 --quiet && \

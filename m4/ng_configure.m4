@@ -134,7 +134,9 @@ AM_CONDITIONAL([HAVE_CUDA_HEADERS], [test "x$ng_have_cuda_headers" = xyes])])
 # NG_NVCC: the compiler of cuda/, and that it takes what we ask of it. Without it
 # (or without shared libraries) everything else builds.
 AC_DEFUN([NG_NVCC],
-[AC_ARG_VAR([NVCCFLAGS], [flags for the CUDA compiler @<:@-O3@:>@])
+[AC_ARG_ENABLE([kernels],
+  [AS_HELP_STRING([--disable-kernels], [build without the CUDA kernels, also where nvcc is])])
+AC_ARG_VAR([NVCCFLAGS], [flags for the CUDA compiler @<:@-O3@:>@])
 AC_ARG_VAR([NG_NVCC_GENCODE], [GPU architectures
   @<:@-gencode=arch=compute_90a,code=sm_90a@:>@])
 : "${NVCCFLAGS=-O3}"
@@ -145,7 +147,7 @@ AS_IF([test "x$enable_werror" = xyes],
   [AS_VAR_APPEND([NG_NVCCFLAGS], [" -Werror=all-warnings"])])
 ng_have_nvcc=no
 AS_IF([test "x$with_cuda" = xno], [],
-  [test "x$NVCC" = xno || test "x$NVCC" = x], [],
+  [test "x$enable_kernels" = xno || test "x$NVCC" = xno || test "x$NVCC" = x], [],
   [test "x$enable_shared" != xyes],
   [AC_MSG_NOTICE([nvcc is not used: libnarrowgauge-cuda.so wants --enable-shared])],
   [AC_MSG_CHECKING([whether nvcc compiles for $NG_NVCC_GENCODE])
