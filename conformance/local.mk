@@ -285,6 +285,8 @@ narrowgauge_SOURCES = \
 	%D%/cli/rules_option.h \
 	%D%/cli/set_option.c \
 	%D%/cli/set_option.h \
+	%D%/cli/stop_signal.c \
+	%D%/cli/stop_signal.h \
 	%D%/cli/subject_option.c \
 	%D%/cli/subject_option.h \
 	%D%/cli/train_progress.c \

@@ -139,9 +139,9 @@ START_TEST(run_resumes)
     const ng_study_task task = {.kind = NG_ADAMW, .hyper = fixture_hyper};
 
     /* flash at each of three steps, the others at one */
-    for (int i = 0; i < NG_N_RECIPES; i++)
+    for (int i = 0; i < NG_N_STUDY_RECIPES; i++)
         for (int64_t stop = 0; stop < 3; stop++) {
-            const ng_recipe *recipe = &ng_recipes[i];
+            const ng_study_recipe *recipe = &ng_study_recipes[i];
             const ng_study_job job = {&setting, &task, recipe, &text, 3};
 
             if (i % 3 == stop || strcmp(recipe->name, "flash") == 0)
@@ -158,7 +158,7 @@ START_TEST(run_refuses_another)
     const ng_study_setting setting = {.steps = 4, .batch = 3, .warmup = 2,
                                       .evaluations = 1, .evaluated = 5};
     const ng_study_task task = {.kind = NG_LION, .hyper = fixture_hyper};
-    ng_study_job job = {&setting, &task, &ng_recipes[0], &text, 1};
+    ng_study_job job = {&setting, &task, &ng_study_recipes[0], &text, 1};
     ng_study_run *one, *two;
 
     ck_assert_int_eq(ng_study_run_create(&one, &job, &error), NG_OK);

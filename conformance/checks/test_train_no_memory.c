@@ -31,9 +31,9 @@ static ng_study_setting setting = {.seeds = 1, .steps = 2, .batch = 3,
                                    .evaluations = 1, .evaluated = 5,
                                    .n_tasks = 1};
 static const ng_study_task task = {.kind = NG_ADAMW, .hyper = fixture_hyper,
-                                   .recipes = {&ng_recipes[2]},
+                                   .recipes = {&ng_study_recipes[2]},
                                    .n_recipes = 1};
-static const ng_study_job job = {&setting, &task, &ng_recipes[2], &text, 1};
+static const ng_study_job job = {&setting, &task, &ng_study_recipes[2], &text, 1};
 
 static ng_study_run *run;       /* before its step 1 */
 static ng_optimizer *optimizer; /* FP32, after a step */
@@ -54,7 +54,7 @@ static void set_up(void)
     strcpy(setting.text, text_path);
     setting.tasks[0] = task;
     setting.tasks[0].kind = NG_SGD;
-    setting.tasks[0].recipes[0] = &ng_recipes[0];
+    setting.tasks[0].recipes[0] = &ng_study_recipes[0];
     setting.tasks[0].n_recipes = 1;
     ck_assert_int_eq(ng_study_run_create(&run, &job, &error), NG_OK);
     ck_assert_int_eq(ng_study_run_save(run, root(), &error), NG_OK);

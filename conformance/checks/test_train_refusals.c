@@ -180,8 +180,8 @@ static ng_study_setting setting = {.text = "THE-TEXT", .seeds = 1, .steps = 4,
                                    .batch = 3, .warmup = 2, .final_lr = 0.1,
                                    .evaluations = 1, .evaluated = 5};
 static ng_study_task task = {.kind = NG_ADAMW, .hyper = fixture_hyper,
-                             .recipes = {&ng_recipes[2]}, .n_recipes = 1};
-static ng_study_job job = {&setting, &task, &ng_recipes[2], &text, 3};
+                             .recipes = {&ng_study_recipes[2]}, .n_recipes = 1};
+static ng_study_job job = {&setting, &task, &ng_study_recipes[2], &text, 3};
 
 static void expect_no_run(ng_status status, const char *line)
 {
@@ -270,7 +270,7 @@ START_TEST(trap_resumed_as_another)
         lvalue = was;                                                        \
     } while (0)
     ANOTHER(task.kind, NG_ADAM, "optimizer");
-    ANOTHER(job.recipe, &ng_recipes[4], "recipe");
+    ANOTHER(job.recipe, &ng_study_recipes[4], "recipe");
     ANOTHER(job.seed, 4, "seed");
     ANOTHER(setting.batch, 4, "batch");
     ANOTHER(text.n, sizeof words - 1, "text");

@@ -73,7 +73,7 @@ static error_t parse(int key, char *value, struct argp_state *state)
                                                NG_MAX_KEPT_FAILURES);
         break;
     case ARGP_KEY_ARG:
-        ng_command_refuse(state, "%s: unexpected argument", value);
+        ng_command_stray(state, value);
     case ARGP_KEY_END:
         if (a->expected == NULL || a->actual == NULL)
             ng_command_refuse(state, "--expected and --actual are needed");

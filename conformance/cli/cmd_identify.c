@@ -65,14 +65,11 @@ static error_t parse(int key, char *value, struct argp_state *state)
         a->operation = value;
         break;
     case 'p':
-        if (a->n_profiles == MAX_PROFILES)
-            ng_command_refuse(state, "--profile: more than %d", MAX_PROFILES);
-        a->profile[a->n_profiles++] = value;
+        ng_command_list(a->profile, &a->n_profiles, MAX_PROFILES, state,
+                        "--profile", value);
         break;
     case KEY_SET:
-        if (a->n_set == NG_MAX_SET || strchr(value, '=') == NULL)
-            ng_command_refuse(state, "--set: %s: not NAME=VALUE", value);
-        a->set[a->n_set++] = value;
+        ng_set_option(a->set, &a->n_set, state, value);
         break;
     case KEY_SEED:
         a->seed =
@@ -85,7 +82,7 @@ static error_t parse(int key, char *value, struct argp_state *state)
         a->json = true;
         break;
     case ARGP_KEY_ARG:
-        ng_command_refuse(state, "%s: unexpected argument", value);
+        ng_command_stray(state, value);
     case ARGP_KEY_END:
         if (a->subject == NULL || a->operation == NULL)
             ng_command_refuse(state, "--subject and --op are needed");

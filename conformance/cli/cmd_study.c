@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
 #include <inttypes.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "conformance/cli/command.h"
 #include "conformance/cli/complain.h"
+#include "conformance/cli/stop_signal.h"
 #include "conformance/cli/train_progress.h"
 #include "formats/files/atomic_write.h"
 #include "reference/train/checkpoint.h"
@@ -97,29 +97,9 @@ static const struct argp argp = {
     NULL,
     NULL};
 
-static volatile sig_atomic_t stop;
-
-static void note_signal(int signal)
-{
-    (void)signal;
-    stop = 1;
-}
-
-static void catch_signals(void)
-{
-    struct sigaction action = {.sa_handler = note_signal,
-                               .sa_flags = (int)(SA_RESTART | SA_RESETHAND)};
-
-    sigemptyset(&action.sa_mask);
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
-}
-
 static int failed(ng_status status, const ng_error *error)
 {
-    return ng_complain(status == NG_NOT_COVERED ? NG_EXIT_CANNOT_RUN
-                                                : ng_exit_status(status, error),
-                       "study", "%s", error->text);
+    return ng_complain_status("study", status, error);
 }
 
 /* Cut the list at its commas. Returns how many, or -1 for too many. */
@@ -162,7 +142,7 @@ static int train(job *j)
     const ng_train_options train_options = {.backend = ng_backend_reference(),
                                             .comm = ng_comm_self(),
                                             .resume = checkpoint,
-                                            .stop = &stop,
+                                            .stop = &ng_stop,
                                             .progress = ng_train_print,
                                             .context = &printer};
 
@@ -261,7 +241,7 @@ static int run_all(const arguments *a, char *const *names, int n)
     json_t *runs = json_array();
     int exit_status = NG_EXIT_OK;
 
-    catch_signals();
+    ng_stop_catch();
     for (int i = 0; i < n; i++)
         for (int64_t seed = 0; seed < a->seeds && exit_status == NG_EXIT_OK;
              seed++)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "conformance/cli/command.h"
 #include "conformance/cli/complain.h"
 #include "conformance/cli/ranks.h"
+#include "conformance/cli/stop_signal.h"
 #include "conformance/cli/train_progress.h"
 #include "reference/train/train.h"
 #include "reference/train/train_log.h"
@@ -128,25 +128,6 @@ static const struct argp argp = {
     NULL,
     NULL};
 
-static volatile sig_atomic_t stop;
-
-static void note_signal(int signal)
-{
-    (void)signal;
-    stop = 1;
-}
-
-/* The first one asks, the second one kills. */
-static void catch_signals(void)
-{
-    struct sigaction action = {.sa_handler = note_signal,
-                               .sa_flags = (int)(SA_RESTART | SA_RESETHAND)};
-
-    sigemptyset(&action.sa_mask);
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
-}
-
 /* What a command works with. */
 typedef struct job {
     const arguments *arguments;
@@ -160,9 +141,7 @@ typedef struct job {
 
 static int failed(ng_status status, const ng_error *error)
 {
-    return ng_complain(status == NG_NOT_COVERED ? NG_EXIT_CANNOT_RUN
-                                                : ng_exit_status(status, error),
-                       "train", "%s", error->text);
+    return ng_complain_status("train", status, error);
 }
 
 static int list_fields(bool json)
@@ -348,13 +327,13 @@ static int run(job *j)
                                                 "--sample: needs --resume")
                                   : NG_EXIT_USAGE;
     ng_train_printer_begin(&printer, a->quiet || a->sample);
-    catch_signals();
+    ng_stop_catch();
 
     const ng_train_options train_options = {.backend = j->backend,
                                             .comm = j->comm,
                                             .resume = a->resume,
                                             .read_only = a->sample,
-                                            .stop = &stop,
+                                            .stop = &ng_stop,
                                             .progress = ng_train_print,
                                             .context = &printer};
     const ng_status status = ng_train_create(&j->train, &j->config, &j->recipe,

@@ -71,9 +71,7 @@ static error_t parse(int key, char *value, struct argp_state *state)
         a->level = (int)ng_command_number(state, "--level", value, 0, 1);
         break;
     case KEY_SET:
-        if (a->n_set == NG_MAX_SET || strchr(value, '=') == NULL)
-            ng_command_refuse(state, "--set: %s: not NAME=VALUE", value);
-        a->set[a->n_set++] = value;
+        ng_set_option(a->set, &a->n_set, state, value);
         break;
     case KEY_SEED:
         a->seed =
@@ -89,7 +87,7 @@ static error_t parse(int key, char *value, struct argp_state *state)
         a->json = true;
         break;
     case ARGP_KEY_ARG:
-        ng_command_refuse(state, "%s: unexpected argument", value);
+        ng_command_stray(state, value);
     case ARGP_KEY_END:
         if (a->operation == NULL || a->out == NULL)
             ng_command_refuse(state, "--op and --out are needed");

@@ -21,7 +21,7 @@ enum { MAX_LISTED = 64, KEY_SHARD = 256, KEY_SAMPLE, KEY_REPLAY, KEY_ERRORS,
 
 typedef struct arguments {
     const char *subject, *execute, *profile, *report, *replay, *junit, *stratum;
-    const char *operation[MAX_LISTED], *set[MAX_LISTED];
+    const char *operation[MAX_LISTED], *set[NG_MAX_SET];
     int n_operations, n_set;
     int level, max_errors;
     double timeout;
@@ -84,9 +84,7 @@ static error_t parse(int key, char *value, struct argp_state *state)
                         "--op", value);
         break;
     case KEY_SET:
-        if (a->n_set == MAX_LISTED || strchr(value, '=') == NULL)
-            ng_command_refuse(state, "--set: %s: not NAME=VALUE", value);
-        a->set[a->n_set++] = value;
+        ng_set_option(a->set, &a->n_set, state, value);
         break;
     case KEY_SEED:
         a->seed = (uint64_t)ng_command_number(state, "--seed", value, 0,

@@ -38,6 +38,14 @@ int ng_exit_status(ng_status status, const ng_error *error)
     return NG_EXIT_USAGE;
 }
 
+int ng_complain_status(const char *command, ng_status status,
+                       const ng_error *error)
+{
+    return ng_complain(status == NG_NOT_COVERED ? NG_EXIT_CANNOT_RUN
+                                                : ng_exit_status(status, error),
+                       command, "%s", error->text);
+}
+
 int ng_print_json(json_t *json)
 {
     if (json == NULL)

@@ -19,6 +19,11 @@ int ng_complain(int exit_status, const char *command, const char *format, ...)
  * be null. */
 int ng_exit_status(ng_status status, const ng_error *error);
 
+/* Print error->text as ng_complain does. Returns 77 for NG_NOT_COVERED, else
+ * what ng_exit_status says. */
+int ng_complain_status(const char *command, ng_status status,
+                       const ng_error *error);
+
 /* Print a JSON value, indented, and release it. Returns NG_EXIT_OK, or
  * NG_EXIT_ENVIRONMENT without memory (json is null). */
 int ng_print_json(json_t *json);

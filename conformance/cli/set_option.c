@@ -7,6 +7,14 @@
 #include "conformance/cli/command.h"
 #include "conformance/cli/complain.h"
 
+void ng_set_option(const char **set, int *n, const struct argp_state *state,
+                   const char *value)
+{
+    if (strchr(value, '=') == NULL)
+        ng_command_refuse(state, "--set: %s: not NAME=VALUE", value);
+    ng_command_list(set, n, NG_MAX_SET, state, "--set", value);
+}
+
 /* Does any operation have an axis of that name, and one with that value? */
 static bool axis_exists(const char *name_value, bool *with_value)
 {

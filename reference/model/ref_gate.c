@@ -5,6 +5,11 @@
  * takes. Backward of weight * h, with s = sigmoid(gate), d = weight * grad_h:
  *   grad_up = d * silu(gate);  grad_gate = d * up * (s + silu(gate) (1 - s))
  *   grad_weight = grad_h . h, in ascending order
+ *
+ * The backend's own SwiGLU, beside reference/moe/ref_swiglu.c, which is the
+ * operation that verify holds a kernel to: that one works in FP64 and leans on
+ * the machine's exp, this one must be the same bits on every machine and for
+ * every number of ranks, and runs in vectors. Both are held to MPFR.
  */
 #include <stdlib.h>
 
@@ -38,10 +43,11 @@ static void gate_row(const gating *q, int64_t t, float *h, float *scratch)
     NG_REF_SIMD
     for (int64_t i = 0; i < width; i++)
         h[i] = gate[i] * ng_ref_sigmoid(gate[i]) * up[i];
-    if (q->weight != NULL)
+    if (q->weight != NULL) {
         NG_REF_SIMD
-    for (int64_t i = 0; i < width; i++)
-        h[i] *= weight;
+        for (int64_t i = 0; i < width; i++)
+            h[i] *= weight;
+    }
 }
 
 static void forward_row(const void *job, int64_t t, float *scratch)

@@ -64,7 +64,7 @@ static bool measures_coding(const ng_study_result *result, int64_t evaluation)
     const ng_study_job *job = &result->job;
     const int64_t n = job->setting->evaluations;
 
-    return job->task->kind == NG_ADAMW && job->recipe == &ng_recipes[0]
+    return job->task->kind == NG_ADAMW && job->recipe == &ng_study_recipes[0]
            && job->seed == 1
            && (evaluation == (n + 9) / 10 || evaluation == (n + 1) / 2
                || evaluation == n);

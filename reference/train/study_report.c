@@ -123,7 +123,7 @@ static json_t *curves(const recipe_results *r, int64_t points)
 static json_t *summary(const recipe_results *r)
 {
     const ng_study_result *first = &r->mine[0];
-    const ng_recipe *recipe = first->job.recipe;
+    const ng_study_recipe *recipe = first->job.recipe;
     const int64_t last = first->job.setting->evaluations;
     const ng_optimizer_bytes *bytes = &first->bytes;
     const double parameters = (double)bytes->parameters;
@@ -190,7 +190,7 @@ static const ng_study_result *find_fp32(const ng_study_task *task,
                                         int64_t seeds)
 {
     for (int i = 0; i < task->n_recipes; i++)
-        if (task->recipes[i] == &ng_recipes[0])
+        if (task->recipes[i] == &ng_study_recipes[0])
             return results + i * seeds;
     return NULL;
 }

@@ -65,7 +65,7 @@ static bool take_buffers(ng_study_run *run)
 /* Biases, group 1, are not decayed. */
 static ng_status add_groups(ng_study_run *run, ng_error *error)
 {
-    const ng_recipe *recipe = run->job.recipe;
+    const ng_study_recipe *recipe = run->job.recipe;
     ng_group_settings settings = {.hyper = run->job.task->hyper,
                                   .weights = recipe->weights,
                                   .correction_bits = recipe->correction_bits,

@@ -23,7 +23,7 @@ extern "C" {
 typedef struct ng_study_job {
     const ng_study_setting *setting;
     const ng_study_task *task;
-    const ng_recipe *recipe;
+    const ng_study_recipe *recipe;
     const ng_text *text;
     uint64_t seed;
 } ng_study_job;

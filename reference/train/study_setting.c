@@ -12,7 +12,7 @@
 #include "formats/files/file_error.h"
 #include "reference/optim/ref_step_constants.h"
 
-const ng_recipe ng_recipes[NG_N_RECIPES] = {
+const ng_study_recipe ng_study_recipes[NG_N_STUDY_RECIPES] = {
     {"fp32", "FP32 weights and states", NG_FP32, 0, NG_STATE_FP32, "ng", false},
     {"nudged", "fp32 with the last bit of every first weight flipped", NG_FP32,
      0, NG_STATE_FP32, "ng", true},
@@ -26,11 +26,11 @@ const ng_recipe ng_recipes[NG_N_RECIPES] = {
      NG_STATE_FP32, "ng", false},
 };
 
-const ng_recipe *ng_recipe_find(const char *name)
+const ng_study_recipe *ng_study_recipe_find(const char *name)
 {
-    for (int i = 0; i < NG_N_RECIPES; i++)
-        if (strcmp(ng_recipes[i].name, name) == 0)
-            return &ng_recipes[i];
+    for (int i = 0; i < NG_N_STUDY_RECIPES; i++)
+        if (strcmp(ng_study_recipes[i].name, name) == 0)
+            return &ng_study_recipes[i];
     return NULL;
 }
 
@@ -113,13 +113,13 @@ static ng_status take_recipes(ng_study_task *task, const json_t *list,
     json_t *name;
 
     if (!json_is_array(list) || json_array_size(list) == 0
-        || json_array_size(list) > NG_N_RECIPES)
+        || json_array_size(list) > NG_N_STUDY_RECIPES)
         return FAULT(r, "recipes", "is not an array of 1 to %d names",
-                     NG_N_RECIPES);
+                     NG_N_STUDY_RECIPES);
     json_array_foreach(list, i, name)
     {
-        const ng_recipe *recipe = json_is_string(name)
-                                      ? ng_recipe_find(json_string_value(name))
+        const ng_study_recipe *recipe = json_is_string(name)
+                                      ? ng_study_recipe_find(json_string_value(name))
                                       : NULL;
 
         if (recipe == NULL)

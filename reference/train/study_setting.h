@@ -18,28 +18,28 @@ extern "C" {
 
 /* How a run keeps its parameters between steps. All runs compute with BF16
  * weights and BF16 gradients, as mixed-precision training does. */
-typedef struct ng_recipe {
+typedef struct ng_study_recipe {
     const char *name, *meaning;
     ng_dtype weights;
     int correction_bits;
     ng_state_coding states;
     const char *profile; /* rules of split, compand and step */
     bool nudged;         /* the last bit of every first weight is flipped */
-} ng_recipe;
+} ng_study_recipe;
 
-enum { NG_N_RECIPES = 6 };
+enum { NG_N_STUDY_RECIPES = 6 };
 
 /* fp32 first: the others are compared with it. */
-extern const ng_recipe ng_recipes[NG_N_RECIPES];
+extern const ng_study_recipe ng_study_recipes[NG_N_STUDY_RECIPES];
 
 /* The recipe of that name, or null. */
-const ng_recipe *ng_recipe_find(const char *name);
+const ng_study_recipe *ng_study_recipe_find(const char *name);
 
 /* An optimizer of the study and the recipes it runs with. */
 typedef struct ng_study_task {
     ng_optimizer_kind kind;
     ng_hyper hyper; /* lr is the peak of the schedule */
-    const ng_recipe *recipes[NG_N_RECIPES];
+    const ng_study_recipe *recipes[NG_N_STUDY_RECIPES];
     int n_recipes;
 } ng_study_task;
 
