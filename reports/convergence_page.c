@@ -5,10 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include "formats/files/atomic_write.h"
+#include "reports/page_file.h"
 
 /* A number of the study, which has "nan" and "inf" as text. */
 static double number(const json_t *value)
@@ -188,52 +186,16 @@ static void print_plot(FILE *out, const json_t *study)
     fputs("\nunset multiplot\nunset output\n", out);
 }
 
-typedef void printer(FILE *out, const json_t *study);
-
-static ng_status write_file(const char *directory, const char *name,
-                            printer *print, const json_t *study,
-                            ng_error *error)
-{
-    char path[4096];
-    ng_atomic_file file;
-
-    if ((size_t)snprintf(path, sizeof path, "%s/%s", directory, name)
-        >= sizeof path)
-        return ng_fail(error, NG_BAD_FILE, "%s: name: too long", directory);
-
-    const ng_status status = ng_atomic_begin(&file, path, error);
-
-    if (status != NG_OK)
-        return status;
-    print(file.stream, study);
-    return ng_atomic_commit(&file, error);
-}
-
-/* Run gnuplot in the directory. */
-static bool plot(const char *directory)
-{
-    int result;
-    const pid_t child = fork();
-
-    if (child == 0) {
-        if (chdir(directory) != 0)
-            _exit(127);
-        execlp("gnuplot", "gnuplot", "convergence.gp", (char *)NULL);
-        _exit(127);
-    }
-    return child > 0 && waitpid(child, &result, 0) == child && WIFEXITED(result)
-           && WEXITSTATUS(result) == 0;
-}
-
 ng_status ng_convergence_page_write(bool *plotted, const json_t *study,
                                     const char *directory, ng_error *error)
 {
     ng_status status =
-        write_file(directory, "convergence.gp", print_plot, study, error);
+        ng_page_write(directory, "convergence.gp", print_plot, study, error);
 
     if (status == NG_OK)
         status =
-            write_file(directory, "convergence.md", print_page, study, error);
-    *plotted = status == NG_OK && plot(directory);
+            ng_page_write(directory, "convergence.md", print_page, study,
+                          error);
+    *plotted = status == NG_OK && ng_page_plot(directory, "convergence.gp");
     return status;
 }

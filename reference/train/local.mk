@@ -50,7 +50,9 @@ libtrain_a_SOURCES = \
 	%D%/trigram.c \
 	%D%/trigram.h \
 	reports/convergence_page.c \
-	reports/convergence_page.h
+	reports/convergence_page.h \
+	reports/page_file.c \
+	reports/page_file.h
 
 # ---- the optimizer study -----------------------------------------------------
 noinst_LIBRARIES += libstudy.a
@@ -72,7 +74,9 @@ libstudy_a_SOURCES = \
 	%D%/study_statistics.c \
 	%D%/study_statistics.h \
 	reports/optimizer_page.c \
-	reports/optimizer_page.h
+	reports/optimizer_page.h \
+	reports/page_file.c \
+	reports/page_file.h
 
 # To be carried to a larger machine: make study-optimizers LDFLAGS=-all-static
 noinst_PROGRAMS += study-optimizers
