@@ -24,6 +24,7 @@ libsuite_a_SOURCES = \
 	%D%/subject/host_child.h \
 	%D%/subject/host_exec.c \
 	%D%/subject/host_parts.h \
+	%D%/subject/host_process.c \
 	%D%/subject/host_limits.c \
 	%D%/subject/host_limits.h \
 	%D%/subject/host_load.c \

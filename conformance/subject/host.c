@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _GNU_SOURCE /* memfd_create, file seals */
 #include "conformance/subject/host.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,198 +21,12 @@
  */
 enum { MAX_DEATHS = 8, MAX_HANGS = 1, MAX_ALL_HANGS = 5 };
 
-/* ---- the arena ----------------------------------------------------------- */
-
-static bool grow_arena(ng_host *host, size_t wanted)
-{
-    size_t bytes = host->arena_bytes != 0 ? host->arena_bytes : 1 << 20;
-
-    while (bytes < wanted)
-        bytes *= 2;
-    if (bytes == host->arena_bytes)
-        return true;
-    if (ftruncate(host->arena_fd, (off_t)bytes) != 0)
-        return false;
-    if (host->arena != NULL)
-        munmap(host->arena, host->arena_bytes);
-    void *map = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED,
-                     host->arena_fd, 0);
-
-    host->arena = map != MAP_FAILED ? map : NULL;
-    host->arena_bytes = host->arena != NULL ? bytes : 0;
-    return host->arena != NULL;
-}
-
-static bool make_arena(ng_host *host)
-{
-    host->arena_fd =
-        memfd_create("narrowgauge", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-
-    /* Or a subject could cut it short under our feet. */
-    return host->arena_fd >= 0
-           && fcntl(host->arena_fd, F_ADD_SEALS, F_SEAL_SHRINK) == 0
-           && grow_arena(host, sizeof(ng_arena));
-}
+/* ---- one call ------------------------------------------------------------ */
 
 static unsigned char *arena_at(const ng_host *host, int64_t offset)
 {
     return (unsigned char *)host->arena + offset;
 }
-
-/* ---- the process --------------------------------------------------------- */
-
-static void environment(ng_verdict *verdict, const char *what, int number)
-{
-    ng_verdict_set(verdict, NG_VERDICT_ENVIRONMENT, "%s: %s", what,
-                   strerror(number));
-}
-
-/* The process is gone, or is made to be: how it ended, and where it was. */
-static void end(ng_host *host, double grace, ng_verdict *verdict)
-{
-    const ng_wire_fault fault = host->arena->fault;
-    const ng_wire_call *call = &host->arena->call;
-    char where[128] = "", name[64];
-
-    ng_process_end(&host->process, grace, verdict);
-    if (host->socket >= 0)
-        close(host->socket);
-    host->socket = -1;
-    ng_host_exec_close(host);
-    if (verdict == NULL || verdict->kind != NG_VERDICT_CRASHED
-        || fault.signal == 0)
-        return;
-    if (fault.tensor >= 0 && fault.tensor < 2 * NG_MAX_TENSORS) {
-        const ng_wire_tensor *t = &call->tensor[fault.tensor];
-        const bool before = fault.byte < 0;
-
-        ng_escape(name, sizeof name, t->name, strnlen(t->name, sizeof t->name));
-        snprintf(where, sizeof where, "%lld bytes %s %s",
-                 (long long)(before ? -fault.byte : fault.byte - t->span + 1),
-                 before ? "before" : "past the end of", name);
-        if (fault.write) {
-            ng_verdict_set(verdict, NG_VERDICT_OUTSIDE, "wrote %s", where);
-            return;
-        }
-    } else {
-        snprintf(where, sizeof where, "%s",
-                 fault.null ? "a null pointer" : "an address of no tensor");
-    }
-    ng_verdict_set(verdict, NG_VERDICT_CRASHED, "crashed: %s, %s %s",
-                   fault.signal == SIGBUS ? "SIGBUS" : "SIGSEGV",
-                   fault.write ? "writing to" : "reading", where);
-}
-
-/* Wait for the answer to message `sequence`. */
-static bool receive(ng_host *host, ng_wire_answer *answer, uint32_t sequence,
-                    ng_verdict *verdict)
-{
-    const double deadline = ng_process_now() + host->timeout;
-    ssize_t n = 0;
-
-    switch (ng_process_wait(&host->process, host->socket, false, deadline)) {
-    case NG_PROCESS_LATE:
-        end(host, 0, NULL);
-        ng_verdict_set(verdict, NG_VERDICT_HUNG, "hung: no answer after %g s",
-                       host->timeout);
-        return false;
-    case NG_PROCESS_READY:
-        n = recv(host->socket, answer, sizeof *answer, MSG_DONTWAIT);
-        break;
-    default:
-        break;
-    }
-    ng_process_drain(&host->process);
-    if (n <= 0) {
-        end(host, 1, verdict);
-        return false;
-    }
-    if (n != (ssize_t)sizeof *answer || answer->magic != NG_HOST_MAGIC
-        || answer->sequence != sequence) {
-        end(host, 0, NULL);
-        ng_verdict_set(verdict, NG_VERDICT_BAD_STATUS,
-                       "wrote into its channel to the program");
-        return false;
-    }
-    return true;
-}
-
-/* What an answer to loading says; false, *verdict set, unless it went well. */
-static bool judge_loading(ng_host *host, int32_t status, ng_verdict *verdict)
-{
-    char text[200];
-
-    host->arena->text[sizeof host->arena->text - 1] = '\0';
-    ng_escape(text, sizeof text, host->arena->text, strlen(host->arena->text));
-    switch (status) {
-    case NG_LOADED:
-        return true;
-    case NG_LOAD_NO_LIBRARY:
-        ng_verdict_set(verdict, NG_VERDICT_NOT_LOADED, "not loaded: %s", text);
-        break;
-    case NG_LOAD_NO_ENTRY:
-        ng_verdict_set(verdict, NG_VERDICT_NO_ENTRY,
-                       "missing symbol: no function ng_plugin");
-        break;
-    case NG_LOAD_ABI:
-        ng_verdict_set(verdict, NG_VERDICT_WRONG_ABI, "wrong version: %s",
-                       text);
-        break;
-    case NG_LOAD_CANNOT_RUN:
-        ng_verdict_set(verdict, NG_VERDICT_CANNOT_RUN,
-                       "says that it cannot run on this machine");
-        break;
-    case NG_LOAD_FAILED:
-        ng_verdict_set(verdict, NG_VERDICT_FAILED, "failed to start: %s", text);
-        break;
-    default:
-        ng_verdict_set(verdict, NG_VERDICT_BAD_TABLE, "bad table: %s", text);
-        break;
-    }
-    return false;
-}
-
-static bool start(ng_host *host, ng_verdict *verdict)
-{
-    char *argv[] = {(char *)"narrowgauge", (char *)NG_HOST_COMMAND,
-                    host->library, NULL};
-    ng_wire_answer answer;
-    int ends[2], status;
-
-    if (host->command != NULL) {
-        const bool started = ng_host_exec_start(host, verdict);
-
-        if (!started)
-            end(host, 0, NULL);
-        return started;
-    }
-    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) {
-        environment(verdict, "socket", errno);
-        return false;
-    }
-    const ng_process_fd fds[] = {{ends[1], NG_HOST_SOCKET},
-                                 {host->arena_fd, NG_HOST_ARENA}};
-
-    memset(&host->arena->fault, 0, sizeof host->arena->fault);
-    status = ng_process_start(&host->process, "/proc/self/exe", argv, fds, 2);
-    close(ends[1]);
-    host->socket = ends[0];
-    if (status != 0) {
-        close(host->socket);
-        host->socket = -1;
-        environment(verdict, "a process for the subject", status);
-        return false;
-    }
-    if (!receive(host, &answer, 0, verdict))
-        return false;
-    if (!judge_loading(host, answer.status, verdict)) {
-        end(host, 0, NULL);
-        return false;
-    }
-    return true;
-}
-
-/* ---- one call ------------------------------------------------------------ */
 
 static int64_t span_of(const ng_tensor *t)
 {
@@ -243,7 +54,7 @@ static bool write_call(ng_host *host, const ng_call *call,
         offset[i] = at;
         at += (span_of(tensor[i]) + 2 * NG_HOST_GUARD + 7) / 8 * 8;
     }
-    if (!grow_arena(host, (size_t)at))
+    if (!ng_host_grow_arena(host, (size_t)at))
         return false;
 
     ng_wire_call *wire = &host->arena->call;
@@ -374,18 +185,18 @@ static ng_status ask(ng_host *host, const ng_call *call,
     ng_wire_request request = {.magic = NG_HOST_MAGIC};
     ng_wire_answer answer;
 
-    if (host->process.pid == 0 && !start(host, verdict))
+    if (host->process.pid == 0 && !ng_host_start(host, verdict))
         return NG_NOT_COVERED;
     if (host->command != NULL) {
         const ng_status status = ng_host_exec_ask(host, call, verdict);
 
         if (verdict->kind == NG_VERDICT_EXITED)
-            end(host, 1, verdict);      /* how it ended, in full */
+            ng_host_end(host, 1, verdict); /* how it ended, in full */
         else if (ng_verdict_is_failure(verdict->kind)
                  && verdict->kind != NG_VERDICT_FAILED
                  && verdict->kind != NG_VERDICT_REFUSED
                  && verdict->kind != NG_VERDICT_LACKS)
-            end(host, 0, NULL);
+            ng_host_end(host, 0, NULL);
         return status;
     }
     if (!write_call(host, call, operation)) {
@@ -395,10 +206,10 @@ static ng_status ask(ng_host *host, const ng_call *call,
     request.sequence = ++host->sequence;
     request.arena_bytes = host->arena_bytes;
     if (send(host->socket, &request, sizeof request, MSG_NOSIGNAL) < 0) {
-        end(host, 1, verdict);
+        ng_host_end(host, 1, verdict);
         return NG_NOT_COVERED;
     }
-    if (!receive(host, &answer, request.sequence, verdict))
+    if (!ng_host_receive(host, &answer, request.sequence, verdict))
         return NG_NOT_COVERED;
 
     const ng_status status = judge_status(call, answer.status, verdict);
@@ -554,7 +365,7 @@ static ng_host *open_host(const char *library, const char *command,
 
     *verdict = (ng_verdict){0};
     if (host == NULL) {
-        environment(verdict, "subject", ENOMEM);
+        ng_host_environment(verdict, "subject", ENOMEM);
         return NULL;
     }
     pthread_mutex_init(&host->mutex, NULL);
@@ -568,9 +379,9 @@ static ng_host *open_host(const char *library, const char *command,
     host->library = strdup(library);
     host->command = command != NULL ? strdup(command) : NULL;
     if (host->library == NULL || (command != NULL && host->command == NULL)
-        || !make_arena(host))
-        environment(verdict, "shared memory", errno);
-    else if (start(host, verdict)) {
+        || !ng_host_make_arena(host))
+        ng_host_environment(verdict, "shared memory", errno);
+    else if (ng_host_start(host, verdict)) {
         keep_facts(host);
         host->subject = (ng_subject){.name = host->name,
                                      .description = host->library,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A host's inside, shared by host.c (plug-ins) and host_exec.c (programs).
+ * A host's inside, shared by host.c (calls, and the subject made of them),
+ * host_process.c (a plug-in's process) and host_exec.c (a program).
  */
 #ifndef NG_CONFORMANCE_SUBJECT_HOST_PARTS_H
 #define NG_CONFORMANCE_SUBJECT_HOST_PARTS_H
@@ -32,6 +33,27 @@ struct ng_host {
     int deaths, hangs, all_hangs;
     bool printed; /* it has printed in this operation */
 };
+
+/* Make the memory that both sides see, large enough for its header, or make it
+ * hold `wanted` bytes. Returns false, errno set, where the system refuses. */
+bool ng_host_make_arena(ng_host *host);
+bool ng_host_grow_arena(ng_host *host, size_t wanted);
+
+/* Start the subject's process, or its program, and have it load. Returns false,
+ * *verdict set, if it cannot be used. */
+bool ng_host_start(ng_host *host, ng_verdict *verdict);
+
+/* Wait for the answer to message `sequence`. Returns false, *verdict set, if
+ * none came in time or the process is gone; it is ended then. */
+bool ng_host_receive(ng_host *host, ng_wire_answer *answer, uint32_t sequence,
+                     ng_verdict *verdict);
+
+/* The process is gone, or is made to be after `grace` seconds: how it ended and
+ * where it was go to *verdict, which may be null. */
+void ng_host_end(ng_host *host, double grace, ng_verdict *verdict);
+
+/* Set a verdict of the environment: "WHAT: " and the words for an errno. */
+void ng_host_environment(ng_verdict *verdict, const char *what, int number);
 
 /* Start the program of host->command, greet it, and copy what it says of itself
  * to host->arena->facts. Returns false, *verdict set, if it cannot be used. */
