@@ -6,9 +6,10 @@
  * of its operands', each at least -6), and X = max(A, 2^e(p) over the nonzero
  * ones). An accumulator is a sum of terms cut toward zero, so at most A; hence
  * 2^emax <= X in each of the (at most) four instructions.
- *   - A product is a multiple of 2^(e(p) - 6), and so survives where e(p) - 6
- * >= emax - 13; all with 2^e(p) >= 2^-7 X do. Any other loses less than its own
- *     magnitude and less than 2^(emax - 13): at most min(|p|, 2^-13 X).
+ *   - A product is a multiple of 2^(e(p) - 6), and so survives where
+ *     e(p) - 6 >= emax - 13; all with 2^e(p) >= 2^-7 X do. Any other loses less
+ *     than its own magnitude and less than 2^(emax - 13): at most
+ *     min(|p|, 2^-13 X).
  *   - An accumulator is cut in three instructions (the first starts from zero)
  *     and the sum in four, by less than 2^-13 X each.
  * So |t - dot| <= sum of min(|p|, 2^-13 X) over p with 2^e(p) < 2^-7 X, plus

@@ -9,12 +9,13 @@
  *     0, or twice s.
  *   - the block's sum is off by at most cut, as the tensor core's is;
  *   - any sum may be formed in FP32 in any order, any product be rounded before
- *     it is added. At most r = n + 2 B + 2 roundings lie on the way of a
- * product to the result, and each but the last B (the products by s', which
- * lose up to e where they underflow) is relative: FP32 sums below 2^-126 are
- * exact. With W = sum over blocks of (|s| (1 + u) + e) (A + cut), the most that
- * the magnitudes can add up to, and g = r u / (1 - r u), |acc - exact| <= sum
- * of |s| cut + (u |s| + e) (A + cut)      the inputs
+ *     it is added.
+ * At most r = n + 2 B + 2 roundings lie on the way of a product to the result,
+ * and each but the last B (the products by s', which lose up to e where they
+ * underflow) is relative: FP32 sums below 2^-126 are exact. With
+ * W = sum over blocks of (|s| (1 + u) + e) (A + cut), the most that the
+ * magnitudes can add up to, and g = r u / (1 - r u),
+ *   |acc - exact| <= sum of |s| cut + (u |s| + e) (A + cut)      the inputs
  *                  + g W + B e (1 + g)                           the roundings
  * C adds u (|C + exact| + the above); BF16 at last 2^-8 of the largest result
  * allowed, or 2^-134. Where W + |C|, or a scale product, could pass 2^128 a

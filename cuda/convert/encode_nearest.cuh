@@ -5,9 +5,10 @@
  *
  *   Normal codes   the FP32 pattern, less the difference of the biases, is the
  *                  code with extra fraction bits: add half of the last kept
- * bit, less one if that bit is 0, and cut. Carries move into the exponent by
- * themselves. Subnormals     an FP32 number whose ulp is the format's spacing,
- * added and rounded by the adder, leaves the code in its low bits.
+ *                  bit, less one if that bit is 0, and cut. Carries move into
+ *                  the exponent by themselves.
+ *   Subnormals     an FP32 number whose ulp is the format's spacing, added and
+ *                  rounded by the adder, leaves the code in its low bits.
  *
  * NaN is the canonical one; E2M1, which has none, writes 0.
  */

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * A mixture of experts, backward. The gradient of a token goes to its experts
- * as it is, once quantised, with the weight beside it: with y = h Wd, grad_h =
- * grad Wd^T (unweighted);  grad_weight = grad_h . h grad_Wd = grad^T (weight
- * h);      grad_gate_up from weight * grad_h so that y itself is never kept,
- * and nothing general is multiplied into codes whose scales are powers of two.
+ * as it is, once quantised, with the weight beside it: with y = h Wd,
+ *   grad_h = grad Wd^T (unweighted);  grad_weight = grad_h . h
+ *   grad_Wd = grad^T (weight h);      grad_gate_up from weight * grad_h
+ * so that y itself is never kept, and nothing general is multiplied into codes
+ * whose scales are powers of two.
  */
 #include <stdlib.h>
 

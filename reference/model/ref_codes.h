@@ -6,10 +6,11 @@
  * one bit for bit, codes, scales and events, over all BF16 inputs and all
  * scales. Why FP32 suffices:
  *   - v * 2^-k is exact, or so small (below 2^-126 where the code's smallest
- * step is 2^-9) that it rounds to zero whatever became of it;
+ *     step is 2^-9) that it rounds to zero whatever became of it;
  *   - at and above the smallest normal, nearest-even is one integer addition on
  *     the bits (as in ng_ref_to_bf16); below it, one addition of the power of
- * two whose ulp is the format's step. Private to the reference backend.
+ *     two whose ulp is the format's step.
+ * Private to the reference backend.
  */
 #ifndef NG_REFERENCE_MODEL_REF_CODES_H
 #define NG_REFERENCE_MODEL_REF_CODES_H

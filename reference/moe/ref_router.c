@@ -4,10 +4,12 @@
  *   sigmoid: s[e] = 1 / (1 + exp(-l[e]));  softmax: s[e] = exp(l[e] - m) / sum
  *   z = RN32(s + bias); groups by the sum of their two largest z, experts by z,
  *   ties to the lower index; w[i] = s[expert i], over their sum, times the
- * scale Balance loss of a sequence of L tokens (arXiv 2412.19437, equations 17
- * to 20): f[e] = E / (S L) * tokens that chose e,  P[e] = mean over tokens of
- * s[e] / sum s;  loss = alpha * sum of f[e] P[e]; f has no gradient. A NaN row
- * takes no part in either, but counts among the L.
+ *   scale
+ * Balance loss of a sequence of L tokens (arXiv 2412.19437, equations 17 to
+ * 20), in which f has no gradient:
+ *   f[e] = E / (S L) * tokens that chose e;  P[e] = mean over tokens of
+ *   s[e] / sum s;  loss = alpha * sum of f[e] P[e]
+ * A NaN row takes no part in either, but counts among the L.
  */
 #include <math.h>
 #include <stdlib.h>

@@ -243,11 +243,12 @@ struct ng_backend {
      *   scores   out FP32 [T, E], kept for backward
      *   expert   out int32 [T, S]; weight out FP32 [T, S], slot order
      *   load     host, in-out [E]: tokens that chose each expert are added; a
-     * NaN row counts nowhere but in *nan_rows (host, in-out) balance  host,
-     * in-out: the sequence balance loss, summed over sequences, is added; not
-     * read with shape->balance 0 bias     in FP32 [1, E], for the choice only;
-     * null: none backward: grad_logits [T, E] from grad_weight [T, S] and, with
-     * balance_scale times, the balance loss. NaN rows get 0. */
+     *            NaN row counts nowhere but in *nan_rows (host, in-out)
+     *   balance  host, in-out: the sequence balance loss, summed over
+     *            sequences, is added; not read with shape->balance 0
+     *   bias     in FP32 [1, E], for the choice only; null: none
+     * backward: grad_logits [T, E] from grad_weight [T, S] and, balance_scale
+     * times, the balance loss. NaN rows get 0. */
     ng_status (*router)(void *context, const ng_array *scores, int32_t *expert,
                         const ng_array *weight, int64_t *load,
                         int64_t *nan_rows, double *balance,
