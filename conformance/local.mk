@@ -22,7 +22,10 @@ libsuite_a_SOURCES = \
 	%D%/subject/host.h \
 	%D%/subject/host_child.c \
 	%D%/subject/host_child.h \
+	%D%/subject/exec_message.c \
+	%D%/subject/exec_message.h \
 	%D%/subject/host_exec.c \
+	%D%/subject/host_exec_greeting.c \
 	%D%/subject/host_parts.h \
 	%D%/subject/host_process.c \
 	%D%/subject/host_limits.c \

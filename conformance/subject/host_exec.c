@@ -7,7 +7,6 @@
 #define _GNU_SOURCE /* pipe2, memfd_create */
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,155 +14,12 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <jansson.h>
-
 #include "conformance/subject/escape.h"
+#include "conformance/subject/exec_message.h"
 #include "conformance/subject/host_parts.h"
-#include "conformance/subject/plugin.h"
 #include "formats/files/safetensors.h"
 
-enum { MAX_KEY = 256 };
 static const uint64_t max_message = UINT64_C(1) << 30;
-
-/* ---- safetensors to memory ----------------------------------------------- */
-
-/* Types that not every reader has go as whole numbers, as `vectors` writes
- * them. */
-static const char *file_type(ng_dtype dtype, bool *plain)
-{
-    static const char *const names[NG_N_DTYPES] = {
-        [NG_U8] = "U8",    [NG_I8] = "I8",   [NG_U16] = "U16",
-        [NG_I16] = "I16",  [NG_U32] = "U32", [NG_I32] = "I32",
-        [NG_U64] = "U64",  [NG_I64] = "I64", [NG_FP16] = "F16",
-        [NG_FP32] = "F32", [NG_FP64] = "F64"};
-    const size_t size = ng_dtype_size(dtype);
-
-    *plain = names[dtype] != NULL;
-    return *plain ? names[dtype] : size == 1 ? "U8" : size == 2 ? "U16" : "U32";
-}
-
-static void set_text(json_t *metadata, const char *prefix, const char *name,
-                     const char *value)
-{
-    char key[MAX_KEY];
-
-    snprintf(key, sizeof key, "%s%s", prefix, name);
-    json_object_set_new(metadata, key, json_string(value));
-}
-
-static void set_number(json_t *metadata, const char *prefix, const char *name,
-                       uint64_t value, bool is_signed)
-{
-    char text[32];
-
-    if (is_signed)
-        snprintf(text, sizeof text, "%" PRId64, (int64_t)value);
-    else
-        snprintf(text, sizeof text, "%" PRIu64, value);
-    set_text(metadata, prefix, name, text);
-}
-
-/* Unit i of a tensor in row-major order, counted by its strides. */
-static int64_t unit_of(const ng_tensor *t, int64_t i)
-{
-    int64_t unit = 0;
-
-    for (int axis = t->rank - 1; axis >= 0; axis--) {
-        unit += i % t->shape[axis] * t->stride[axis];
-        i /= t->shape[axis];
-    }
-    return unit;
-}
-
-static json_t *shape_json(const ng_tensor *t)
-{
-    json_t *shape = json_array();
-
-    for (int axis = 0; axis < t->rank; axis++)
-        json_array_append_new(shape, json_integer(t->shape[axis]));
-    return shape;
-}
-
-/* Input i, or after those output i: outputs go along with what they hold. */
-static const ng_tensor *tensor_of(const ng_call *call, int i)
-{
-    return i < call->n_inputs ? &call->input[i]
-                              : &call->output[i - call->n_inputs];
-}
-
-/* The message of a call, or of a greeting (call is null). Returns null without
- * memory; the caller frees it. */
-static unsigned char *make_message(size_t *size, const ng_call *call)
-{
-    const int n = call != NULL ? call->n_inputs + call->n_outputs : 0;
-    json_t *header = json_object(), *metadata = json_object();
-    int64_t data = 0, units, bytes;
-    unsigned char *message = NULL;
-    bool plain;
-
-    set_text(metadata, "", "request", call != NULL ? "call" : "hello");
-    set_text(metadata, "", "protocol", "narrowgauge-exec-1");
-    if (call != NULL) {
-        set_text(metadata, "", "operation", call->operation);
-        set_number(metadata, "", "random.seed", call->random.seed, false);
-        set_number(metadata, "", "random.stream", call->random.stream, false);
-        for (int r = 0; r < NG_N_RULES; r++)
-            set_text(metadata, "rule.", ng_rule_name((ng_rule)r),
-                     ng_rule_value_name(
-                         (ng_rule)r, ng_rules_get(&call->rules, (ng_rule)r)));
-        for (int i = 0; i < call->n_attributes; i++)
-            set_number(metadata, "attribute.", call->attribute[i].name,
-                       (uint64_t)call->attribute[i].value, true);
-        for (int i = 0; i < n; i++) {
-            const ng_tensor *t = tensor_of(call, i);
-            const char *type = file_type(t->dtype, &plain);
-
-            ng_tensor_extent(&units, &bytes, t);
-            const int64_t end = data + bytes;
-
-            if (!plain)
-                set_text(metadata, "dtype.", t->name, ng_dtype_name(t->dtype));
-            json_object_set_new(header, t->name,
-                                json_pack("{s:s, s:o, s:[I, I]}", "dtype", type,
-                                          "shape", shape_json(t),
-                                          "data_offsets", (json_int_t)data,
-                                          (json_int_t)end));
-            data = end;
-        }
-    }
-    json_object_set_new(header, "__metadata__", metadata);
-
-    char *text = json_dumps(header, JSON_COMPACT);
-
-    json_decref(header);
-    if (text != NULL) {
-        const uint64_t length = strlen(text);
-        const uint64_t whole = 8 + length + (uint64_t)data;
-        unsigned char *at;
-
-        *size = 8 + whole;
-        message = malloc(*size);
-        if (message != NULL) {
-            memcpy(message, &whole, 8); /* little-endian machines */
-            memcpy(message + 8, &length, 8);
-            memcpy(message + 16, text, length);
-            at = message + 16 + length;
-            for (int i = 0; i < n; i++) {
-                const ng_tensor *t = tensor_of(call, i);
-                const size_t unit = ng_dtype_size(t->dtype);
-
-                ng_tensor_extent(&units, &bytes, t);
-                for (int64_t u = 0; u < units; u++, at += unit)
-                    memcpy(at,
-                           (const char *)t->data
-                               + unit_of(t, u) * (int64_t)unit,
-                           unit);
-            }
-        }
-    }
-    free(text);
-    return message;
-}
 
 /* ---- the pipes ----------------------------------------------------------- */
 
@@ -283,7 +139,7 @@ static bool exchange(ng_host *host, ng_tensor_file *answer, const ng_call *call,
 {
     const double deadline = ng_process_now() + host->timeout;
     size_t size;
-    unsigned char *message = make_message(&size, call);
+    unsigned char *message = ng_exec_message(&size, call);
     bool good = false;
 
     if (message == NULL)
@@ -304,101 +160,7 @@ void ng_host_exec_close(ng_host *host)
     host->to = host->from = -1;
 }
 
-/* ---- the greeting -------------------------------------------------------- */
-
-static const char *text_of(const ng_tensor_file *file, const char *key,
-                           const char *name)
-{
-    char full[MAX_KEY];
-    const char *text;
-
-    snprintf(full, sizeof full, "%s%s", key, name);
-    text = ng_tensor_file_metadata(file, full);
-    return text != NULL ? text : "";
-}
-
-/* The next word of *text, cut at blanks. Returns false at the end. */
-static bool next_word(char *word, size_t size, const char **text)
-{
-    *text += strspn(*text, " ,\n\t");
-    const size_t length = strcspn(*text, " ,\n\t");
-
-    if (length == 0)
-        return false;
-    snprintf(word, size, "%.*s", (int)length, *text);
-    *text += length;
-    return true;
-}
-
-static bool read_limits(ng_host_operation *operation, const char *text)
-{
-    static const struct {
-        const char *name;
-        uint32_t bit;
-    } limits[] = {{"no-groups", NG_PLUGIN_NO_GROUPS},
-                  {"no-nan", NG_PLUGIN_NO_NAN},
-                  {"no-infinity", NG_PLUGIN_NO_INFINITY},
-                  {"no-empty", NG_PLUGIN_NO_EMPTY},
-                  {"checks-input", NG_PLUGIN_CHECKS_INPUT}};
-    char word[NG_HOST_MAX_TEXT];
-
-    while (next_word(word, sizeof word, &text)) {
-        size_t i = 0;
-
-        while (i < sizeof limits / sizeof *limits
-               && strcmp(word, limits[i].name) != 0)
-            i++;
-        if (i == sizeof limits / sizeof *limits)
-            return false;
-        operation->limits |= limits[i].bit;
-    }
-    return true;
-}
-
-static bool read_operation(ng_host_operation *operation,
-                           const ng_tensor_file *answer)
-{
-    const char *takes = text_of(answer, "takes.", operation->name);
-    char word[NG_HOST_MAX_TAKE];
-
-    while (next_word(word, sizeof word, &takes)) {
-        if (operation->n_takes == NG_HOST_MAX_TAKES
-            || !ng_host_take_is_known(word))
-            return false;
-        memcpy(operation->takes[operation->n_takes++], word, sizeof word);
-    }
-    return read_limits(operation, text_of(answer, "limits.", operation->name));
-}
-
-static bool read_facts(ng_host_facts *facts, const ng_tensor_file *answer,
-                       ng_verdict *verdict)
-{
-    const char *operations = text_of(answer, "", "operations");
-    char word[NG_HOST_MAX_TEXT];
-
-    memset(facts, 0, sizeof *facts);
-    snprintf(facts->name, sizeof facts->name, "%s",
-             text_of(answer, "", "name"));
-    snprintf(facts->version, sizeof facts->version, "%s",
-             text_of(answer, "", "version"));
-    while (facts->n_operations < NG_HOST_MAX_OPERATIONS
-           && next_word(word, sizeof word, &operations)) {
-        ng_host_operation *operation = &facts->operation[facts->n_operations++];
-
-        memcpy(operation->name, word, sizeof word);
-        if (!read_operation(operation, answer)) {
-            ng_verdict_set(verdict, NG_VERDICT_BAD_TABLE,
-                           "bad greeting: takes or limits of operation %d",
-                           facts->n_operations - 1);
-            return false;
-        }
-    }
-    if (facts->name[0] != '\0' && facts->n_operations > 0)
-        return true;
-    ng_verdict_set(verdict, NG_VERDICT_BAD_TABLE,
-                   "bad greeting: no name, or no operations");
-    return false;
-}
+/* ---- the program -------------------------------------------------------- */
 
 bool ng_host_exec_start(ng_host *host, ng_verdict *verdict)
 {
@@ -432,8 +194,9 @@ bool ng_host_exec_start(ng_host *host, ng_verdict *verdict)
     fcntl(host->to, F_SETFL, O_NONBLOCK);
     fcntl(host->from, F_SETFL, O_NONBLOCK);
 
-    const bool good = exchange(host, &answer, NULL, verdict)
-                      && read_facts(&host->arena->facts, &answer, verdict);
+    const bool good =
+        exchange(host, &answer, NULL, verdict)
+        && ng_host_exec_facts(&host->arena->facts, &answer, verdict);
 
     ng_tensor_file_free(&answer);
     if (!good && verdict->kind == NG_VERDICT_EXITED)
@@ -463,7 +226,7 @@ static bool take_output(const ng_tensor *to, const ng_tensor_file *answer,
         return false;
     }
     for (int64_t i = 0; i < units; i++)
-        memcpy((char *)to->data + unit_of(to, i) * (int64_t)size,
+        memcpy((char *)to->data + ng_exec_unit(to, i) * (int64_t)size,
                (const char *)from->data + i * (int64_t)size, size);
     return true;
 }
@@ -480,7 +243,7 @@ ng_status ng_host_exec_ask(ng_host *host, const ng_call *call,
     }
     ng_status status = NG_NOT_COVERED;
 
-    said = text_of(&answer, "", "status");
+    said = ng_exec_text(&answer, "", "status");
     if (strcmp(said, "refused") == 0) {
         if (call->foreign->expected != NG_OK)
             status = call->foreign->expected;

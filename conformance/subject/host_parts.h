@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * A host's inside, shared by host.c (calls, and the subject made of them),
- * host_process.c (a plug-in's process) and host_exec.c (a program).
+ * host_process.c (a plug-in's process) and host_exec*.c (a program).
  */
 #ifndef NG_CONFORMANCE_SUBJECT_HOST_PARTS_H
 #define NG_CONFORMANCE_SUBJECT_HOST_PARTS_H
@@ -11,6 +11,7 @@
 #include "conformance/subject/host.h"
 #include "conformance/subject/host_wire.h"
 #include "conformance/subject/process.h"
+#include "formats/files/tensor_file.h"
 
 struct ng_host {
     ng_subject subject;
@@ -58,6 +59,10 @@ void ng_host_environment(ng_verdict *verdict, const char *what, int number);
 /* Start the program of host->command, greet it, and copy what it says of itself
  * to host->arena->facts. Returns false, *verdict set, if it cannot be used. */
 bool ng_host_exec_start(ng_host *host, ng_verdict *verdict);
+
+/* Read the answer to the greeting. Returns false, *verdict set, for a bad one. */
+bool ng_host_exec_facts(ng_host_facts *facts, const ng_tensor_file *answer,
+                        ng_verdict *verdict);
 
 /* Perform one call by request and answer. */
 ng_status ng_host_exec_ask(ng_host *host, const ng_call *call,
