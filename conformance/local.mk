@@ -291,6 +291,8 @@ narrowgauge_SOURCES = \
 	%D%/cli/set_option.h \
 	%D%/cli/stop_signal.c \
 	%D%/cli/stop_signal.h \
+	%D%/cli/study_pool.c \
+	%D%/cli/study_pool.h \
 	%D%/cli/subject_option.c \
 	%D%/cli/subject_option.h \
 	%D%/cli/train_progress.c \

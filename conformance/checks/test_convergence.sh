@@ -55,6 +55,52 @@ for name in bf16-7 mxfp4-7; do
     same one/$name two/$name "$name, stopped between"
 done
 
+# Side by side, and in shares, the bits are the same; what is done is not begun
+# again.
+study 0 --recipes bf16,mxfp4 --seeds 2 --jobs 3 --out side
+study 0 --recipes bf16,mxfp4 --seeds 2 --shard 2/2 --out shares
+if [ -e shares/bf16-7 ] || [ ! -d shares/mxfp4-8 ] || [ -e shares/convergence.json ]; then
+    complain 'not the second half'
+fi
+"$NARROWGAUGE" study --config tiny.yaml --set sample.every=0 --set steps=6 \
+    --set evaluation.every=3 --recipes bf16,mxfp4 --seeds 2 --jobs 2 --out shares \
+    > out 2> err || complain "--jobs after --shard: exit $?"
+grep -q '^mxfp4, seed 2 of 2: shares/mxfp4-8$' err || complain 'a run is not named'
+grep -q '^4 of 4 runs done$' err || complain 'not four runs done'
+grep -q '^mxfp4.*step' err && complain 'a run that was done is repeated'
+for name in bf16-7 bf16-8 mxfp4-7 mxfp4-8; do
+    same two/$name side/$name "$name, side by side"
+    same two/$name shares/$name "$name, in shares"
+done
+
+# A signal is handed on once: each run ends with a checkpoint and goes on.
+"$NARROWGAUGE" study --config tiny.yaml --quiet --set sample.every=0 --set steps=300 \
+    --set evaluation.every=300 --recipes bf16,fp8 --seeds 1 --jobs 2 --out signal \
+    > out 2> err &
+pid=$!
+for ((i = 0; i < 400; i++)); do
+    n=$(cat signal/*/log.jsonl 2> delta.txt | grep -c '"event":"step"')
+    [ "$n" -ge 4 ] && break
+    sleep 0.02
+done
+kill -TERM $pid
+wait $pid
+[ $? -eq 4 ] || complain 'SIGTERM: not 4'
+compgen -G 'signal/bf16-7/step-*' > out || complain 'SIGTERM: no checkpoint'
+
+# Two processes never train the same run.
+mkdir -p locked/bf16-7
+flock locked/bf16-7 -c 'sleep 5' &
+sleep 0.3
+study 4 --recipes bf16 --seeds 1 --out locked
+kill %% 2> delta.txt
+grep -q 'locked/bf16-7: another process trains it' err || complain 'a run trained twice'
+
+study 2 --recipes bf16,nosuch --seeds 1 --jobs 2 --out three
+grep -q '^nosuch, seed 1 of 1: .*nosuch: recipe' err || complain 'side by side: not named'
+for shard in 0/2 3/2 1 1/2x; do
+    study 2 --out three --shard $shard
+done
 study 2 --recipes bf16,nosuch --seeds 1 --out three
 grep -q nosuch err || complain 'an unknown recipe: not named'
 study 2 --recipes bf16 --seeds 1 --out three --set evaluation.every=4

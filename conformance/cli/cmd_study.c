@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <sys/file.h>
+#include <unistd.h>
 
 #include "conformance/cli/command.h"
 #include "conformance/cli/complain.h"
 #include "conformance/cli/stop_signal.h"
+#include "conformance/cli/study_pool.h"
 #include "conformance/cli/train_progress.h"
 #include "formats/files/atomic_write.h"
 #include "reference/train/checkpoint.h"
@@ -15,15 +18,21 @@
 #include "reference/train/train.h"
 #include "reports/convergence_page.h"
 
-enum { MAX_SET = 64, MAX_RECIPES = 8, MAX_SEEDS = 17, KEY_SET = 256 };
+enum {
+    MAX_SET = 64,
+    MAX_RECIPES = 8,
+    MAX_SEEDS = 17,
+    MAX_LIST = 1024,
+    KEY_SET = 256,
+    KEY_SHARD
+};
 
 typedef struct arguments {
-    const char *config, *out;
-    char *recipes;
+    const char *config, *out, *recipes;
     const char *set[MAX_SET];
     int n_set;
-    int64_t seeds;
-    bool json, quiet;
+    int64_t seeds, jobs, shard, n_shards;
+    bool json, quiet, sharded;
 } arguments;
 
 static const struct argp_option options[] = {
@@ -34,6 +43,14 @@ static const struct argp_option options[] = {
      0},
     {"seeds", 's', "N", 0, "Seeds of each, 1 to 17 (default 3)", 0},
     {"out", 'o', "DIR", 0, "Where runs and results go", 0},
+    {"jobs", 'J', "N", 0,
+     "Runs side by side, a process each, 1 to 64 (default 1); they share the "
+     "processors",
+     0},
+    {"shard", KEY_SHARD, "I/N", 0,
+     "Train only every Nth run, from the Ith on, and write no results: for "
+     "machines that share DIR",
+     0},
     {"set", KEY_SET, "FIELD=VALUE", 0, "Set a field of the configuration", 0},
     {"json", 'j', NULL, 0, "Print the results as JSON", 0},
     {"quiet", 'q', NULL, 0, "No progress", 0},
@@ -55,6 +72,14 @@ static error_t parse(int key, char *value, struct argp_state *state)
         break;
     case 'o':
         a->out = value;
+        break;
+    case 'J':
+        a->jobs =
+            ng_command_number(state, "--jobs", value, 1, NG_STUDY_MAX_JOBS);
+        break;
+    case KEY_SHARD:
+        ng_command_shard(&a->shard, &a->n_shards, state, value);
+        a->sharded = true;
         break;
     case 'j':
         a->json = true;
@@ -83,14 +108,14 @@ static const struct argp argp = {
     options,
     parse,
     NULL,
-    "What do recipes do to convergence? Train each of them with each seed, one "
-    "after the other, and compare the losses. A study that was stopped or "
-    "killed goes on where it was when it is started again."
+    "What do recipes do to convergence? Train each of them with each seed and "
+    "compare the losses. A study that was stopped or killed goes on where it "
+    "was when it is started again; a run that is done is not repeated."
     "\vDIR gets a run's directory for each recipe and seed, convergence.json, "
     ".md, .gp and, where gnuplot is found, .svg.\n\n"
     "Example:\n"
     "  narrowgauge study --config configs/tiny-moe.yaml --recipes "
-    "bf16,fp8,mxfp4 --seeds 3 --out study\n\n"
+    "bf16,fp8,mxfp4 --seeds 3 --jobs 9 --out study\n\n"
     "Exit status: 0 done; 2 usage or unreadable input; 4 the environment, or "
     "stopped by a signal; 77 a recipe cannot run here.",
     NULL,
@@ -117,27 +142,68 @@ static int split(char *list, char *names[MAX_RECIPES])
     return n;
 }
 
-/* A run of the study: begun, gone on with, or read if it is done. */
-typedef struct job {
+/* ---- a run -------------------------------------------------------------- */
+
+typedef struct study {
     const arguments *arguments;
+    char *names[MAX_RECIPES];
+    int n_recipes;
+} study;
+
+/* Seeds first, so that a part of a study is a study with fewer seeds. */
+static int64_t n_runs(const study *s)
+{
+    return s->n_recipes * s->arguments->seeds;
+}
+
+static int recipe_of(const study *s, int64_t run)
+{
+    return (int)(run % s->n_recipes);
+}
+
+static int64_t seed_of(const study *s, int64_t run)
+{
+    return run / s->n_recipes;
+}
+
+/* A run of it: begun, gone on with, or read if it is done. */
+typedef struct job {
     ng_train_config config;
     ng_recipe recipe;
 } job;
 
+/* Keep a run for this process, as long as *lock is open: two that train it at
+ * the same time would write into the same log. */
+static int lock(int *lock, const job *j)
+{
+    const char *run = j->config.run;
+    ng_error error = {{0}};
+    const ng_status status = ng_train_make_directory(run, &error);
+
+    if (status != NG_OK)
+        return failed(status, &error);
+    *lock = open(run, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (*lock < 0)
+        return ng_complain(NG_EXIT_ENVIRONMENT, "study", "%s: %s", run,
+                           strerror(errno));
+    if (flock(*lock, LOCK_EX | LOCK_NB) == 0)
+        return NG_EXIT_OK;
+    close(*lock);
+    return ng_complain(NG_EXIT_ENVIRONMENT, "study",
+                       "%s: another process trains it", run);
+}
+
 /* Train it to its end; NG_EXIT_ENVIRONMENT if a signal came first. */
-static int train(job *j)
+static int train(const job *j, bool quiet)
 {
     ng_train_printer printer;
     ng_error error = {{0}};
     ng_train *run = NULL;
     char *checkpoint = NULL;
     bool stopped = false;
-    struct stat facts;
-    ng_status status = NG_OK;
+    ng_status status = ng_checkpoint_latest(&checkpoint, j->config.run, &error);
 
-    if (stat(j->config.run, &facts) == 0)
-        status = ng_checkpoint_latest(&checkpoint, j->config.run, &error);
-    ng_train_printer_begin(&printer, j->arguments->quiet);
+    ng_train_printer_begin(&printer, quiet);
 
     const ng_train_options train_options = {.backend = ng_backend_reference(),
                                             .comm = ng_comm_self(),
@@ -162,47 +228,77 @@ static int train(job *j)
                    : NG_EXIT_OK;
 }
 
-static int add_run(json_t *runs, job *j, const char *recipe, int64_t seed)
+/* The configuration and the recipe of a run; nothing to free on failure. */
+static int open_job(job *j, const study *s, int64_t run)
 {
-    const arguments *a = j->arguments;
-    char log[2 * NG_TRAIN_MAX_TEXT];
+    const arguments *a = s->arguments;
+    ng_train_config *config = &j->config;
     ng_error error = {{0}};
-    json_t *run = NULL;
-    int exit_status;
     ng_status status =
-        ng_train_config_read(&j->config, a->config, a->set, a->n_set, &error);
+        ng_train_config_read(config, a->config, a->set, a->n_set, &error);
 
-    if (status == NG_OK)
-        status = ng_recipe_open(&j->recipe, recipe, &error);
     if (status != NG_OK)
         return failed(status, &error);
-    j->config.seed += seed;
-    if ((size_t)snprintf(j->config.run, sizeof j->config.run, "%s/%s-%" PRId64,
-                         a->out, j->recipe.name, j->config.seed)
-        >= sizeof j->config.run)
-        return ng_complain(NG_EXIT_USAGE, "study", "--out: %s: too long",
-                           a->out);
-    if (j->config.steps
-            % (j->config.evaluate_every > 0 ? j->config.evaluate_every
-                                            : j->config.steps + 1)
+    config->seed += seed_of(s, run);
+    if (config->steps
+            % (config->evaluate_every > 0 ? config->evaluate_every
+                                          : config->steps + 1)
         != 0)
         return ng_complain(NG_EXIT_USAGE, "study",
                            "%s: evaluation.every: does not divide steps, so "
                            "that the end is not evaluated",
                            a->config);
-    if (!a->quiet)
-        fprintf(stderr, "%s\n", j->config.run);
-    exit_status = train(j);
-    ng_recipe_free(&j->recipe);
-    if (exit_status != NG_EXIT_OK)
-        return exit_status;
-    snprintf(log, sizeof log, "%s/log.jsonl", j->config.run);
-    status = ng_convergence_read(&run, log, &error);
+    status = ng_recipe_open(&j->recipe, s->names[recipe_of(s, run)], &error);
     if (status != NG_OK)
         return failed(status, &error);
-    json_array_append_new(runs, run);
+    if ((size_t)snprintf(config->run, sizeof config->run, "%s/%s-%" PRId64,
+                         a->out, j->recipe.name, config->seed)
+        < sizeof config->run)
+        return NG_EXIT_OK;
+    ng_recipe_free(&j->recipe);
+    return ng_complain(NG_EXIT_USAGE, "study", "--out: %s: too long", a->out);
+}
+
+static int train_run(const study *s, int64_t run)
+{
+    const bool quiet = s->arguments->quiet;
+    job j;
+    int descriptor = -1, exit_status = open_job(&j, s, run);
+
+    if (exit_status != NG_EXIT_OK)
+        return exit_status;
+    if (!quiet)
+        fprintf(stderr, "%s\n", j.config.run);
+    exit_status = lock(&descriptor, &j);
+    if (exit_status == NG_EXIT_OK) {
+        exit_status = train(&j, quiet);
+        close(descriptor);
+    }
+    ng_recipe_free(&j.recipe);
+    return exit_status;
+}
+
+static int read_run(json_t *runs, const study *s, int64_t run)
+{
+    char log[2 * NG_TRAIN_MAX_TEXT];
+    ng_error error = {{0}};
+    json_t *read = NULL;
+    job j;
+    ng_status status;
+    const int exit_status = open_job(&j, s, run);
+
+    if (exit_status != NG_EXIT_OK)
+        return exit_status;
+    snprintf(log, sizeof log, "%s/log.jsonl", j.config.run);
+    ng_recipe_free(&j.recipe);
+    status = ng_convergence_read(&read, log, &error);
+    if (status != NG_OK)
+        return failed(status, &error);
+    json_array_append_new(runs, read);
     return NG_EXIT_OK;
 }
+
+/* ---- all of them -------------------------------------------------------- */
 
 static int write_results(const arguments *a, json_t *report)
 {
@@ -235,37 +331,75 @@ static int write_results(const arguments *a, json_t *report)
     return NG_EXIT_OK;
 }
 
-static int run_all(const arguments *a, char *const *names, int n)
+static void name_run(char *text, size_t size, int64_t run, void *context)
 {
-    job j = {.arguments = a};
+    const study *s = context;
+
+    snprintf(text, size, "%s, seed %" PRId64 " of %" PRId64,
+             s->names[recipe_of(s, run)], seed_of(s, run) + 1,
+             s->arguments->seeds);
+}
+
+/* Side by side first. Then, or at once, one after the other: those that are done
+ * are seen to be. */
+static int train_all(study *s, int argc, char *const *argv)
+{
+    const arguments *a = s->arguments;
+    const ng_study_pool pool = {.argc = argc,
+                                .argv = argv,
+                                .n_runs = n_runs(s),
+                                .shard = a->shard,
+                                .n_shards = a->n_shards,
+                                .at_once = a->jobs,
+                                .quiet = a->quiet,
+                                .name = name_run,
+                                .context = s};
+    int exit_status = a->jobs > 1 ? ng_study_pool_run(&pool) : NG_EXIT_OK;
+
+    for (int64_t run = a->shard;
+         run < pool.n_runs && exit_status == NG_EXIT_OK && a->jobs == 1;
+         run += a->n_shards)
+        exit_status = train_run(s, run);
+    return exit_status;
+}
+
+/* The report has the recipes one after the other. */
+static int report(const study *s)
+{
     json_t *runs = json_array();
     int exit_status = NG_EXIT_OK;
 
-    ng_stop_catch();
-    for (int i = 0; i < n; i++)
-        for (int64_t seed = 0; seed < a->seeds && exit_status == NG_EXIT_OK;
-             seed++)
-            exit_status = add_run(runs, &j, names[i], seed);
+    for (int recipe = 0; recipe < s->n_recipes; recipe++)
+        for (int64_t seed = 0;
+             seed < s->arguments->seeds && exit_status == NG_EXIT_OK; seed++)
+            exit_status = read_run(runs, s, seed * s->n_recipes + recipe);
     if (exit_status == NG_EXIT_OK)
-        exit_status =
-            write_results(a, ng_convergence_report(runs, n, a->seeds));
+        exit_status = write_results(
+            s->arguments,
+            ng_convergence_report(runs, s->n_recipes, s->arguments->seeds));
     json_decref(runs);
     return exit_status;
 }
 
 int ng_cmd_study(int argc, char **argv)
 {
-    char standard[] = "bf16,fp8,mxfp4";
-    char *names[MAX_RECIPES];
-    arguments a = {.recipes = standard, .seeds = 3};
+    char recipes[MAX_LIST];
+    arguments a = {
+        .recipes = "bf16,fp8,mxfp4", .seeds = 3, .jobs = 1, .n_shards = 1};
+    study s = {.arguments = &a};
+    int exit_status;
 
     ng_command_parse(&argp, argc, argv, &a);
-
-    const int n = split(a.recipes, names);
-
-    if (n < 1)
+    /* Cut in a copy: runs side by side are started with these arguments. */
+    s.n_recipes = (size_t)snprintf(recipes, sizeof recipes, "%s", a.recipes)
+                          < sizeof recipes
+                      ? split(recipes, s.names)
+                      : -1;
+    if (s.n_recipes < 1)
         return ng_complain(NG_EXIT_USAGE, "study",
                            "--recipes: 1 to %d names with commas between them",
                            MAX_RECIPES);
-    return run_all(&a, names, n);
+    ng_stop_catch();
+    exit_status = train_all(&s, argc, argv);
+    return exit_status == NG_EXIT_OK && !a.sharded ? report(&s) : exit_status;
 }

@@ -69,7 +69,6 @@ static const struct argp_option options[] = {
 static error_t parse(int key, char *value, struct argp_state *state)
 {
     arguments *a = state->input;
-    int used = 0;
 
     switch (key) {
     case 's': a->subject = value; break;
@@ -94,12 +93,7 @@ static error_t parse(int key, char *value, struct argp_state *state)
         a->sample = ng_command_number(state, "--sample", value, 1, INT64_MAX);
         break;
     case KEY_SHARD:
-        if (sscanf(value, "%" SCNd64 "/%" SCNd64 "%n", &a->shard, &a->n_shards,
-                   &used) != 2 || value[used] != '\0' || a->shard < 1
-            || a->n_shards < a->shard)
-            ng_command_refuse(state, "--shard: %s: not I/N with 1 <= I <= N",
-                              value);
-        a->shard--;
+        ng_command_shard(&a->shard, &a->n_shards, state, value);
         a->sharded = true;
         break;
     case KEY_REQUIRE:

@@ -7,6 +7,7 @@
 #include "conformance/cli/command.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,6 +61,18 @@ long long ng_command_number(const struct argp_state *state, const char *option,
         ng_command_refuse(state, "%s: %s: not a whole number from %lld to %lld",
                           option, text, low, high);
     return number;
+}
+
+void ng_command_shard(int64_t *shard, int64_t *n_shards,
+                      const struct argp_state *state, const char *value)
+{
+    int used = 0;
+
+    if (sscanf(value, "%" SCNd64 "/%" SCNd64 "%n", shard, n_shards, &used) != 2
+        || value[used] != '\0' || *shard < 1 || *n_shards < *shard)
+        ng_command_refuse(state, "--shard: %s: not I/N with 1 <= I <= N",
+                          value);
+    (*shard)--;
 }
 
 void ng_command_list(const char **list, int *n, int most,

@@ -7,6 +7,7 @@
 #define NG_CONFORMANCE_CLI_COMMAND_H
 
 #include <argp.h>
+#include <stdint.h>
 
 /* Exit statuses: a contract that scripts and CI pipelines rely on. */
 enum {
@@ -57,6 +58,10 @@ void ng_command_refuse(const struct argp_state *state, const char *format, ...)
 /* Parse a whole number within [low, high], or refuse it. */
 long long ng_command_number(const struct argp_state *state, const char *option,
                             const char *text, long long low, long long high);
+
+/* Parse --shard I/N with 1 <= I <= N into I - 1 and N, or refuse it. */
+void ng_command_shard(int64_t *shard, int64_t *n_shards,
+                      const struct argp_state *state, const char *value);
 
 /* Append the value of an option that may be repeated to a list of *n, or refuse
  * it where there are `most`. */

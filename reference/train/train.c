@@ -23,8 +23,7 @@ static double seconds_now(void)
 
 /* ---- making a run ------------------------------------------------------- */
 
-/* A directory and those above it. */
-static ng_status make_directories(const char *path, ng_error *error)
+ng_status ng_train_make_directory(const char *path, ng_error *error)
 {
     char part[NG_TRAIN_MAX_TEXT];
 
@@ -50,7 +49,7 @@ static ng_status open_run(ng_train *train, ng_error *error)
 {
     const char *run = train->config->run;
     char *path = NULL;
-    ng_status status = make_directories(run, error);
+    ng_status status = ng_train_make_directory(run, error);
 
     if (status == NG_OK)
         status = ng_checkpoint_latest(&path, run, error);

@@ -79,6 +79,10 @@ typedef struct ng_train_options {
     void *context;
 } ng_train_options;
 
+/* Make a directory and those above it that are missing. Returns NG_OK or
+ * NG_BAD_FILE. */
+ng_status ng_train_make_directory(const char *path, ng_error *error);
+
 /* Make a run, at step 0 or as the checkpoint has it. Collective. config and
  * recipe are borrowed.
  * Returns NG_OK; NG_BAD_FILE, NG_BAD_SHAPE (too short a text), NG_BAD_VALUE,
