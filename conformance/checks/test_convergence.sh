@@ -73,6 +73,15 @@ for name in bf16-7 bf16-8 mxfp4-7 mxfp4-8; do
     same two/$name shares/$name "$name, in shares"
 done
 
+# A log that is whole is enough: the checkpoints of that run may be gone.
+cp shares/bf16-8/log.jsonl kept.jsonl
+rm -r shares/bf16-8/step-*
+study 0 --recipes bf16,mxfp4 --seeds 2 --out shares
+cmp kept.jsonl shares/bf16-8/log.jsonl || complain 'a run that was done is begun again'
+head -n 5 kept.jsonl > shares/bf16-8/log.jsonl
+study 0 --recipes bf16,mxfp4 --seeds 2 --out shares
+same two/bf16-8 shares/bf16-8 'half a log, no checkpoint'
+
 # A signal is handed on once: each run ends with a checkpoint and goes on.
 "$NARROWGAUGE" study --config tiny.yaml --quiet --set sample.every=0 --set steps=300 \
     --set evaluation.every=300 --recipes bf16,fp8 --seeds 1 --jobs 2 --out signal \

@@ -193,6 +193,28 @@ static int lock(int *lock, const job *j)
                        "%s: another process trains it", run);
 }
 
+/* Whether its log is that of the whole run: then its checkpoints may be gone. */
+static bool is_done(const job *j)
+{
+    char log[2 * NG_TRAIN_MAX_TEXT];
+    json_t *read = NULL;
+    bool done = false;
+
+    snprintf(log, sizeof log, "%s/log.jsonl", j->config.run);
+    if (ng_convergence_read(&read, log, NULL) == NG_OK) {
+        const json_t *at = json_object_get(read, "evaluated_at");
+        const json_t *last = json_array_get(at, json_array_size(at) - 1);
+        const char *recipe = json_string_value(json_object_get(read, "recipe"));
+
+        done = json_integer_value(last) == j->config.steps
+               && json_integer_value(json_object_get(read, "seed"))
+                      == j->config.seed
+               && recipe != NULL && strcmp(recipe, j->recipe.name) == 0;
+    }
+    json_decref(read);
+    return done;
+}
+
 /* Train it to its end; NG_EXIT_ENVIRONMENT if a signal came first. */
 static int train(const job *j, bool quiet)
 {
@@ -203,6 +225,8 @@ static int train(const job *j, bool quiet)
     bool stopped = false;
     ng_status status = ng_checkpoint_latest(&checkpoint, j->config.run, &error);
 
+    if (status == NG_OK && checkpoint == NULL && is_done(j))
+        return NG_EXIT_OK;
     ng_train_printer_begin(&printer, quiet);
 
     const ng_train_options train_options = {.backend = ng_backend_reference(),
