@@ -94,6 +94,7 @@ EXTRA_DIST += \
 	configs/prepare_text.sh \
 	configs/small-moe.yaml \
 	configs/tiny-moe.yaml \
+	conformance/checks/long_contraction.sh \
 	conformance/checks/long_train.sh \
 	conformance/checks/train_runs.sh \
 	reports/schema/convergence.schema.json \
@@ -132,5 +133,7 @@ ng_train_scripts = \
 	conformance/checks/test_train_ranks.sh \
 	conformance/checks/test_train_runs.sh
 TESTS += $(ng_train_scripts)
-LONG_TESTS += conformance/checks/long_train.sh
+LONG_TESTS += \
+	conformance/checks/long_contraction.sh \
+	conformance/checks/long_train.sh
 EXTRA_DIST += $(ng_train_scripts)
