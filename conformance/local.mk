@@ -79,6 +79,9 @@ libsuite_a_SOURCES = \
 	%D%/checks/inputs_step_constants.c \
 	%D%/checks/judge.c \
 	%D%/checks/judge.h \
+	%D%/checks/measure.c \
+	%D%/checks/measure.h \
+	%D%/checks/measure_json.c \
 	%D%/checks/numbers.c \
 	%D%/checks/numbers.h \
 	%D%/checks/operation.c \
@@ -101,6 +104,8 @@ libsuite_a_SOURCES = \
 	%D%/checks/shrink.h \
 	%D%/checks/vectors.c \
 	%D%/checks/vectors.h \
+	%D%/checks/tally_json.c \
+	%D%/checks/tally_json.h \
 	%D%/checks/verify.c \
 	%D%/checks/verify.h \
 	%D%/checks/verify_case.c \
@@ -293,6 +298,8 @@ narrowgauge_SOURCES = \
 	%D%/cli/stop_signal.h \
 	%D%/cli/study_pool.c \
 	%D%/cli/study_pool.h \
+	%D%/cli/subject_machine.c \
+	%D%/cli/subject_machine.h \
 	%D%/cli/subject_option.c \
 	%D%/cli/subject_option.h \
 	%D%/cli/train_progress.c \
@@ -316,6 +323,11 @@ prove_SOURCES = \
 	%D%/cli/prove.c
 prove_LDADD = $(suite_libs)
 endif
+
+# A file held to one of reports/schema/: for the tests.
+noinst_PROGRAMS += check-schema
+check_schema_SOURCES = %D%/cli/check_schema.c
+check_schema_LDADD = $(suite_libs)
 
 # What promotion to FP32 buys on Hopper: reports/accumulation.md.
 noinst_PROGRAMS += study-accumulation
@@ -377,6 +389,8 @@ check_PROGRAMS += \
 	%D%/checks/test_formats \
 	%D%/checks/test_gemm \
 	%D%/checks/test_swiglu \
+	%D%/checks/test_json_schema \
+	%D%/checks/test_measure \
 	%D%/checks/test_no_memory \
 	%D%/checks/test_npy \
 	%D%/checks/test_profile \
@@ -442,6 +456,7 @@ ng_test_scripts = \
 	%D%/checks/test_proofs.sh \
 	%D%/checks/test_ranks.sh \
 	%D%/checks/test_reports.sh \
+	%D%/checks/test_schema.sh \
 	%D%/checks/test_vectors.sh \
 	%D%/checks/test_verify.sh \
 	%D%/faults/test_mutations.sh

@@ -3,11 +3,29 @@
 libsuite_a_SOURCES += \
 	%D%/grouped_number.c \
 	%D%/grouped_number.h \
+	%D%/json_input.c \
+	%D%/json_schema.c \
+	%D%/json_schema.h \
 	%D%/proofs_page.c \
 	%D%/proofs_page.h \
+	%D%/texts_table.h \
 	%D%/verify_junit.c \
 	%D%/verify_report.c \
 	%D%/verify_report.h
+
+# ---- schemas, embedded as text -------------------------------------------------
+ng_schemas = \
+	%D%/schema/verify.schema.json
+
+EXTRA_DIST += $(ng_schemas)
+BUILT_SOURCES += %D%/schemas_table.c
+CLEANFILES += %D%/schemas_table.c
+nodist_libsuite_a_SOURCES = %D%/schemas_table.c
+
+%D%/schemas_table.c: $(ng_schemas) %D%/local.mk build-aux/embed_profiles.sh
+	$(AM_V_GEN)$(MKDIR_P) $(@D)
+	$(AM_V_at)(cd $(srcdir) && $(SHELL) build-aux/embed_profiles.sh schema $(ng_schemas)) >$@.tmp
+	$(AM_V_at)mv $@.tmp $@
 
 EXTRA_DIST += \
 	%D%/accumulation.json \
@@ -24,5 +42,4 @@ EXTRA_DIST += \
 	%D%/optimizers.md \
 	%D%/proofs.md \
 	%D%/schema/accumulation.schema.json \
-	%D%/schema/probe-wgmma.schema.json \
-	%D%/schema/verify.schema.json
+	%D%/schema/probe-wgmma.schema.json

@@ -81,7 +81,7 @@ static void *address_of(const ng_tensor *tensor, int64_t unit)
 
 /* The types of bounded outputs, by their bits: value, largest finite value and
  * canonical NaN. */
-static double value_of(ng_dtype dtype, uint64_t bits)
+double ng_float_value(ng_dtype dtype, uint64_t bits)
 {
     if (dtype == NG_FP32)
         return (double)ng_fp32_from_bits((uint32_t)bits);
@@ -114,7 +114,7 @@ static uint64_t nan_of(ng_dtype dtype)
 static double share_of(ng_dtype dtype, uint64_t bits, double exact,
                        double bound)
 {
-    const double value = value_of(dtype, bits);
+    const double value = ng_float_value(dtype, bits);
 
     if (isnan(exact))
         return bits == nan_of(dtype) ? 0 : (double)INFINITY;
@@ -161,7 +161,7 @@ void ng_bounds_judge(ng_excess *excess, ng_judgement *judged,
         excess->tensor = output->name;
         index_of(excess->index, output, unit);
         excess->got = bits;
-        excess->value = value_of(output->dtype, bits);
+        excess->value = ng_float_value(output->dtype, bits);
         excess->exact = bounds->exact[unit];
         excess->bound = bound;
     }

@@ -42,6 +42,9 @@ void ng_bounds_free(ng_bounds bounds[NG_MAX_TENSORS]);
 void ng_bounds_judge(ng_excess *excess, ng_judgement *judged,
                      const ng_tensor *output, const ng_bounds *bounds);
 
+/* The number that the bits of an FP32, BF16 or FP16 unit stand for. */
+double ng_float_value(ng_dtype dtype, uint64_t bits);
+
 /* Copy the units that the bounds say are written from one output to another of
  * the same shape and strides: what is left to compare are exact outputs, gaps
  * and guards. */

@@ -47,7 +47,7 @@ bool ng_variant_at(ng_variant *variant, const ng_axis *axes, int n_axes,
     return i == 0;
 }
 
-static const char *axis_label(const ng_axis *axis, int value)
+const char *ng_axis_label(const ng_axis *axis, int value)
 {
     switch (axis->kind) {
     case NG_AXIS_RULE:
@@ -68,7 +68,7 @@ bool ng_variant_matches(const ng_variant *variant, const char *name_value)
 
         if (strncmp(axis->name, name_value, length) == 0
             && axis->name[length] == '\0')
-            return strcmp(axis_label(axis, variant->value[a]),
+            return strcmp(ng_axis_label(axis, variant->value[a]),
                           name_value + length + 1) == 0;
     }
     return true;
@@ -86,7 +86,7 @@ int ng_variant_print(char *text, size_t size, const ng_variant *variant)
 
         length += snprintf(text + used, size - used, "%s%s=%s",
                            a > 0 ? "," : "", axis->name,
-                           axis_label(axis, variant->value[a]));
+                           ng_axis_label(axis, variant->value[a]));
     }
     return length;
 }

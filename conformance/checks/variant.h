@@ -34,6 +34,9 @@ typedef struct ng_variant {
     int value[NG_MAX_AXES];
 } ng_variant;
 
+/* A value of an axis as people write it: "nearest-even", "bf16", "yes". */
+const char *ng_axis_label(const ng_axis *axis, int value);
+
 /* The value of the axis of that name, or otherwise if there is none. */
 int ng_variant_get(const ng_variant *variant, const char *axis, int otherwise);
 

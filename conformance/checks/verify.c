@@ -131,15 +131,18 @@ static void run_chunk(ng_operation_result *result, const ng_case_id *base,
 {
     const int n = (int)(last - first);
     ng_failure *failure = calloc((size_t)n, sizeof *failure);
+    ng_measurement *measured = calloc((size_t)n, sizeof *measured);
     bool passed[CHUNK_CASES];
     ng_events events[CHUNK_CASES] = {{{0}}};
     int64_t elements[CHUNK_CASES];
 
-    if (failure == NULL) {
+    if (failure == NULL || measured == NULL) {
         ng_failure lost = {.id = *base, .kind = NG_FAILURE_STATUS,
                            .got_status = NG_NO_MEMORY};
 
         keep_failure(result, &lost);
+        free(failure);
+        free(measured);
         return;
     }
     ng_host_restart_turns(plan->host);
@@ -149,6 +152,7 @@ static void run_chunk(ng_operation_result *result, const ng_case_id *base,
         ng_verify_plan mine = *plan;
 
         mine.turn = i + 1;
+        mine.measure = &measured[i];
         id.index = case_number(id.stratum, variant, plan, first + i);
         passed[i] = ng_verify_case(&failure[i], &events[i], &elements[i], &id,
                                    variant, &mine);
@@ -161,10 +165,35 @@ static void run_chunk(ng_operation_result *result, const ng_case_id *base,
         result->elements += elements[i];
         ng_events_add(&result->events, &events[i]);
         ng_judgement_add(&result->judged, &failure[i].judged);
+        ng_measurement_add(&result->measured, &measured[i]);
         if (!passed[i])
             keep_failure(result, &failure[i]);
     }
     free(failure);
+    free(measured);
+}
+
+static void add_tally(ng_tally *sum, const ng_operation_result *part)
+{
+    sum->cases += part->cases;
+    sum->failed_cases += part->failed_cases;
+    sum->differences += part->differences;
+    sum->inputs += part->measured.inputs;
+    sum->outputs += part->measured.outputs;
+}
+
+void ng_verify_tally(ng_operation_result *sum, const ng_operation_result *part,
+                     const ng_case_id *id, const ng_variant *variant)
+{
+    const int64_t number = id->stratum - id->operation->strata;
+
+    if (number >= NG_MAX_STRATA)
+        abort();                        /* a table's own mistake */
+    add_tally(&sum->stratum[number], part);
+    for (int a = 0; a < variant->n_axes; a++)
+        for (int v = 0; v < variant->axes[a].n_values; v++)
+            if (variant->axes[a].value[v] == variant->value[a])
+                add_tally(&sum->value[a][v], part);
 }
 
 typedef struct walk {
@@ -186,20 +215,22 @@ static ng_status walk_stratum(walk *w, ng_operation_result *result,
 
         if (w->chunk++ % plan->n_shards != plan->shard)
             continue;
-        if (!ng_verify_state_skip(w->state, &chunk, result)) {
-            /* Counts before the chunk, so that its own can be told. */
-            ng_operation_result *part = calloc(1, sizeof *part);
 
-            if (part == NULL)
-                return ng_fail(error, NG_NO_MEMORY, "verify: out of memory");
+        /* Apart from what came before, so that its own counts can be told. */
+        ng_operation_result *part = calloc(1, sizeof *part);
+        ng_status status = NG_OK;
+
+        if (part == NULL)
+            return ng_fail(error, NG_NO_MEMORY, "verify: out of memory");
+        if (!ng_verify_state_skip(w->state, &chunk, part)) {
             run_chunk(part, id, variant, plan, first, last);
-            const ng_status status =
-                ng_verify_state_add(w->state, &chunk, part, error);
-            ng_verify_merge(result, part);
-            free(part);
-            if (status != NG_OK)
-                return status;
+            status = ng_verify_state_add(w->state, &chunk, part, error);
         }
+        ng_verify_tally(result, part, id, variant);
+        ng_verify_merge(result, part);
+        free(part);
+        if (status != NG_OK)
+            return status;
         w->done += last - first;
         if (plan->progress != NULL)
             plan->progress(plan->context, id->operation->name, w->done,
@@ -273,6 +304,7 @@ void ng_verify_merge(ng_operation_result *sum, const ng_operation_result *part)
         sum->verdicts[v] += part->verdicts[v];
     ng_events_add(&sum->events, &part->events);
     ng_judgement_add(&sum->judged, &part->judged);
+    ng_measurement_add(&sum->measured, &part->measured);
     for (int i = 0; i < part->n_failures; i++)
         if (sum->n_failures < NG_MAX_KEPT_FAILURES)
             sum->failure[sum->n_failures++] = part->failure[i];

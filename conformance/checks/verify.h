@@ -8,11 +8,12 @@
 
 #include "conformance/checks/case.h"
 #include "conformance/checks/judge.h"
+#include "conformance/checks/measure.h"
 #include "conformance/checks/operation.h"
 #include "conformance/subject/host.h"
 #include "conformance/subject/subject.h"
 
-enum { NG_MAX_KEPT_FAILURES = 64 };
+enum { NG_MAX_KEPT_FAILURES = 64, NG_MAX_STRATA = 32 };
 
 /* Which case, so that it can be made again. */
 typedef struct ng_case_id {
@@ -51,6 +52,12 @@ typedef struct ng_failure {
     bool not_covered;           /* no failure: beyond the subject's limits */
 } ng_failure;
 
+/* Cases of one stratum, or of the variants with one value of an axis. */
+typedef struct ng_tally {
+    int64_t cases, failed_cases, differences;
+    uint64_t inputs, outputs;   /* digests, as in ng_measurement */
+} ng_tally;
+
 /* What one operation gave. */
 typedef struct ng_operation_result {
     const ng_operation *operation;
@@ -62,6 +69,9 @@ typedef struct ng_operation_result {
                                            not asked (no failures) */
     ng_events events;
     ng_judgement judged;
+    ng_measurement measured;
+    ng_tally stratum[NG_MAX_STRATA];    /* as the operation lists them */
+    ng_tally value[NG_MAX_AXES][NG_MAX_AXIS_VALUES];    /* of its axes */
     double seconds;
     int n_failures;                     /* kept, in case order */
     ng_failure failure[NG_MAX_KEPT_FAILURES];
@@ -85,6 +95,7 @@ typedef struct ng_verify_plan {
     int64_t turn;               /* it is asked in the order of turns (host.h);
                                    0: at once */
     ng_recorded *record;        /* not null: keep the first run's outputs there */
+    ng_measurement *measure;    /* not null, all zero: measure the first run there */
     const ng_recorded *recorded;        /* not null: compare these; the subject
                                            is not asked */
     const ng_subject *expected; /* oracle for the reference, else reference */
@@ -125,6 +136,10 @@ bool ng_verify_wants(const ng_operation *operation, const ng_variant *variant,
 
 /* Add the counts and kept failures of part to those of sum. */
 void ng_verify_merge(ng_operation_result *sum, const ng_operation_result *part);
+
+/* Count a part, of one stratum and variant, in the tallies of *sum. */
+void ng_verify_tally(ng_operation_result *sum, const ng_operation_result *part,
+                     const ng_case_id *id, const ng_variant *variant);
 
 /* Run one case. Returns false, *failure filled, if the subject failed it. */
 bool ng_verify_case(ng_failure *failure, ng_events *events, int64_t *elements,

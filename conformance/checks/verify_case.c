@@ -260,6 +260,11 @@ static bool compare_run(ng_failure *failure, const ng_case *c,
         failure->difference.count = 1;
     }
 done:
+    if (plan->measure != NULL && e->repeat == 0 && got.n > 0
+        && failure->kind != NG_FAILURE_SUBJECT && !failure->not_covered)
+        ng_measure(plan->measure, c, &call, &got, failure->got_status, e->bounds,
+                   call.rules.rounding == NG_NEAREST_EVEN
+                       || plan->profile->pinned[NG_RULE_ROUNDING]);
     if (plan->record != NULL && e->repeat == 0) {
         plan->record->status = failure->got_status;
         plan->record->outputs = got;

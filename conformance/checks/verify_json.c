@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "conformance/checks/tally_json.h"
 #include "formats/version.h"
 
 json_t *ng_number_json(double x)
@@ -81,7 +82,8 @@ static json_t *operation_json(const ng_operation_result *r,
         ng_failure_print(line, sizeof line, &r->failure[i]);
         json_array_append_new(failures, json_string(line));
     }
-    return json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I,"
+    json_t *operation =
+        json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I,"
                      " s:o, s:o, s:o, s:o, s:o, s:f, s:s, s:s, s:o}",
                      "operation", r->operation->name,
                      "class", r->operation->exact ? "exact" : "bounded",
@@ -104,6 +106,9 @@ static json_t *operation_json(const ng_operation_result *r,
                      "diagnosis", r->diagnosis,
                      "shrunk", r->shrunk,
                      "failures", failures);
+
+    json_object_update_new(operation, ng_tally_json(r));
+    return operation;
 }
 
 static json_int_t total(const json_t *run, const char *key)
@@ -181,7 +186,7 @@ json_t *ng_verify_json(const ng_operation_result *result, int n,
                               operation_json(&result[i], plan->profile));
     run = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:i, s:I, s:I, s:I, s:I,"
                     " s:b, s:f, s:o}",
-                    "schema", "narrowgauge-verify-1",
+                    "schema", "narrowgauge-verify-2",
                     "version", ng_version_text(),
                     "time", now,
                     "subject", plan->subject->name,
@@ -228,6 +233,7 @@ static void merge_operation(json_t *sum, const json_t *part)
     json_object_foreach(json_object_get(part, "verdicts"), name, value)
         add_integer(json_object_get(sum, "verdicts"),
                     json_object_get(part, "verdicts"), name);
+    ng_tally_json_merge(sum, part);
     json_array_extend(failures, json_object_get(part, "failures"));
     if (*json_string_value(json_object_get(sum, "diagnosis")) == '\0')
         json_object_set(sum, "diagnosis", json_object_get(part, "diagnosis"));

@@ -175,6 +175,10 @@ bool ng_verify_state_skip(ng_verify_state *state, const ng_chunk_id *chunk,
                          .unclaimed = integer_of(line, "unclaimed"),
                          .share = ng_number_of_json(
                              json_object_get(line, "share"))});
+    ng_measurement measured;
+
+    ng_measurement_of_json(&measured, json_object_get(line, "measured"));
+    ng_measurement_add(&result->measured, &measured);
     result->not_covered_cases += integer_of(line, "not_covered");
     json_array_foreach(json_object_get(line, "verdicts"), i, value)
         if (i < NG_N_VERDICTS)
@@ -227,7 +231,7 @@ ng_status ng_verify_state_add(ng_verify_state *state, const ng_chunk_id *chunk,
         json_array_append_new(failures, json_string(text));
     }
     line = json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o,"
-                     " s:o}",
+                     " s:o, s:o}",
                      "chunk", key,
                      "cases", (json_int_t)part->cases,
                      "elements", (json_int_t)part->elements,
@@ -237,6 +241,7 @@ ng_status ng_verify_state_add(ng_verify_state *state, const ng_chunk_id *chunk,
                      "bounded", (json_int_t)part->judged.bounded,
                      "unclaimed", (json_int_t)part->judged.unclaimed,
                      "share", ng_number_json(part->judged.share),
+                     "measured", ng_measurement_json(&part->measured),
                      "verdicts", verdicts, "events", events, "failures",
                      failures);
     written = line != NULL && json_dumpf(line, state->file, JSON_COMPACT) == 0

@@ -11,16 +11,17 @@
 #include "conformance/cli/progress.h"
 #include "conformance/cli/ranks.h"
 #include "conformance/cli/set_option.h"
+#include "conformance/cli/subject_machine.h"
 #include "conformance/cli/subject_option.h"
 #include "conformance/subject/escape.h"
 #include "reports/verify_report.h"
 
 enum { MAX_LISTED = 64, KEY_SHARD = 256, KEY_SAMPLE, KEY_REPLAY, KEY_ERRORS,
        KEY_JSON, KEY_JUNIT, KEY_REQUIRE, KEY_SET, KEY_STRATUM, KEY_SEED,
-       KEY_EXEC, KEY_TIMEOUT };
+       KEY_EXEC, KEY_TIMEOUT, KEY_TOOLKIT };
 
 typedef struct arguments {
-    const char *subject, *execute, *profile, *report, *replay, *junit, *stratum;
+    const char *subject, *execute, *profile, *report, *replay, *junit, *stratum, *toolkit;
     const char *operation[MAX_LISTED], *set[NG_MAX_SET];
     int n_operations, n_set;
     int level, max_errors;
@@ -57,6 +58,9 @@ static const struct argp_option options[] = {
     {"report", 'r', "DIR", 0,
      "Write the report there; a run that was stopped goes on from it", 3},
     {"junit", KEY_JUNIT, "FILE", 0, "Write JUnit XML", 3},
+    {"toolkit", KEY_TOOLKIT, "TEXT", 0,
+     "What built or runs the subject, for the report and the gate's baselines "
+     "(of cuda: its CUDA runtime)", 3},
     {"json", KEY_JSON, NULL, 0, "Print the result as JSON", 3},
     {"errors", KEY_ERRORS, "N", 0,
      "Print at most N failures an operation (default 5)", 3},
@@ -109,6 +113,7 @@ static error_t parse(int key, char *value, struct argp_state *state)
     case KEY_EXEC: a->subject = a->execute = value; break;
     case KEY_TIMEOUT: a->timeout = ng_timeout_option(state, value); break;
     case KEY_STRATUM: a->stratum = value; break;
+    case KEY_TOOLKIT: a->toolkit = value; break;
     case KEY_JUNIT: a->junit = value; break;
     case KEY_JSON: a->json = true; break;
     case KEY_REPLAY: a->replay = value; break;
@@ -305,6 +310,7 @@ static int deliver_verdict(const ng_verify_plan *base,
     plan.subject = &nobody;
     json_t *run = ng_verify_json(NULL, 0, &plan, 0);
 
+    json_object_update_new(run, ng_subject_machine("", true, a->toolkit));
     json_object_set_new(run, "verdict",
                         json_pack("{s:s, s:s}", "kind",
                                   ng_verdict_name(chosen->verdict.kind), "text",
@@ -361,6 +367,10 @@ static int run_plan(ng_verify_plan *plan, const ng_operation *const *list, int n
     ng_progress_end(&bar);
     json_t *run = ng_verify_json(result, n, plan, seconds_now() - start);
 
+    if (run != NULL)
+        json_object_update_new(run, ng_subject_machine(a->subject,
+                                                       plan->host != NULL,
+                                                       a->toolkit));
     if (status != NG_OK || run == NULL) {
         say(status != NG_OK ? error.text : "out of memory");
         exit_status = status == NG_BAD_FILE ? NG_EXIT_USAGE
