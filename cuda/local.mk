@@ -89,7 +89,10 @@ ng_cuda_headers = \
 	%D%/moe/gemm_ring.cuh \
 	%D%/moe/gemm_row_tiles.cuh \
 	%D%/moe/grouped_gemm_fprop.h \
+	%D%/moe/grouped_gemm_mxfp4_fprop.h \
 	%D%/moe/grouped_gemm_wgrad.h \
+	%D%/moe/mxfp4_align_row.cuh \
+	%D%/moe/mxfp4_gemm_rows_sm90.cuh \
 	%D%/moe/pack_codes.cuh \
 	%D%/moe/probe_wgmma.h \
 	%D%/bench/fill_numbers.h \
@@ -117,6 +120,7 @@ ng_cuda_sources = \
 	%D%/convert/quantize_mxfp4.cu \
 	%D%/convert/transpose_fp8_tile.cu \
 	%D%/moe/grouped_gemm_fprop.cu \
+	%D%/moe/grouped_gemm_mxfp4_fprop.cu \
 	%D%/moe/grouped_gemm_wgrad.cu \
 	%D%/moe/pack_codes.cu \
 	%D%/bench/fill_numbers.cu \

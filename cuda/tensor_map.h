@@ -19,7 +19,7 @@ typedef struct ng_cuda_tensor_view {
     int64_t extent[3]; /* innermost first; above 0, below 2^32 */
     int64_t stride[2]; /* bytes along axes 1 and 2, multiples of 16 */
     int box[3];        /* what one copy moves; at most 256 an axis */
-    bool swizzled;     /* rows of 128 bytes, 128-byte swizzle */
+    bool swizzled;     /* over a box's rows of 128 bytes, or of 64 */
 } ng_cuda_tensor_view;
 
 /* Describe the tensor to the copy engine. The driver is asked for the encoder,
