@@ -453,17 +453,24 @@ ng_test_scripts = \
 	%D%/checks/test_example_subject.sh \
 	%D%/checks/test_identify.sh \
 	%D%/checks/test_plugin.sh \
+	%D%/checks/test_profiles.sh \
 	%D%/checks/test_proofs.sh \
 	%D%/checks/test_ranks.sh \
 	%D%/checks/test_reports.sh \
 	%D%/checks/test_schema.sh \
 	%D%/checks/test_vectors.sh \
 	%D%/checks/test_verify.sh \
-	%D%/faults/test_mutations.sh
+	%D%/faults/test_mutations.sh \
+	%D%/peers/test_peers.sh
 TESTS += $(ng_test_scripts)
 
 EXTRA_DIST += \
 	%D%/faults/mutations.txt \
+	%D%/peers/peer_gfloat.py \
+	%D%/peers/peer_ml_dtypes.py \
+	%D%/peers/requirements.txt \
+	%D%/peers/run.py \
+	%D%/peers/tensors.py \
 	%D%/checks/broken_calls.h \
 	%D%/checks/checkpoint_fixture.h \
 	%D%/checks/failing_calls.h \

@@ -40,7 +40,7 @@ ng_status ng_cuda_check_call(const ng_options *options, int64_t rows,
     if (rows < 0 || cols < 0)
         return NG_BAD_SHAPE;
     if (options != nullptr && options->rules != nullptr
-        && !ng_rules_valid(options->rules))
+        && !ng_rules_for_kernels(options->rules))
         return NG_BAD_RULES;
     if (launch->events != nullptr && (uintptr_t)launch->events % 8 != 0)
         return NG_BAD_POINTER;

@@ -70,7 +70,9 @@ nobase_nginclude_HEADERS = \
 ng_profiles = \
 	%D%/profiles/cuda-headers.profile \
 	%D%/profiles/flashoptim.profile \
+	%D%/profiles/gfloat.profile \
 	%D%/profiles/hopper-wgmma.profile \
+	%D%/profiles/ml-dtypes.profile \
 	%D%/profiles/ng.profile \
 	%D%/profiles/ocp.profile
 

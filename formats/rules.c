@@ -5,10 +5,13 @@
 #include <string.h>
 
 static const char *const rounding_names[] = {
-    "nearest-even", "nearest-away", "toward-zero", "up", "down", "stochastic"};
+    "nearest-even", "nearest-away", "toward-zero", "up", "down", "stochastic",
+    "nearest-zero"};
 static const char *const overflow_names[] = {"saturate", "ieee"};
-static const char *const e2m1_nan_names[] = {"zero", "max"};
-static const char *const nan_names[] = {"canonical", "bf16-widened"};
+static const char *const e2m1_nan_names[] = {"zero", "max", "minus-zero",
+                                             "three"};
+static const char *const nan_names[] = {"canonical", "bf16-widened", "quiet"};
+static const char *const ue8m0_names[] = {"magnitude", "ml-dtypes"};
 static const char *const mxfp4_scale_names[] = {"floor", "ceil", "even",
                                                 "rceil"};
 static const char *const fp8_scale_names[] = {"fp32", "pow2"};
@@ -20,26 +23,31 @@ static const char *const compand_names[] = {"ng", "flashoptim"};
 static const char *const step_names[] = {"ng", "flashoptim"};
 static const char *const gemm_names[] = {"exact", "hopper-wgmma"};
 
-#define VALUES(names) names, (int)(sizeof(names) / sizeof *(names))
+/* A rule's values, the last n of which only peers have. */
+#define N_VALUES(names) ((int)(sizeof(names) / sizeof *(names)))
+#define OF_PEERS(names, n) names, N_VALUES(names), N_VALUES(names) - (n)
+#define VALUES(names) OF_PEERS(names, 0)
 
 static const struct {
     const char *name;
     size_t offset;
     const char *const *values;
-    int n_values;
+    int n_values, n_own;
     const char *meaning;
 } rule_table[NG_N_RULES] = {
     [NG_RULE_ROUNDING] = {"rounding", offsetof(ng_rules, rounding),
-        VALUES(rounding_names),
+        OF_PEERS(rounding_names, 1),
         "which neighbour a value between two codes goes to"},
     [NG_RULE_OVERFLOW] = {"overflow", offsetof(ng_rules, overflow),
         VALUES(overflow_names),
         "what becomes of a value beyond the largest finite one"},
     [NG_RULE_E2M1_NAN] = {"e2m1.nan", offsetof(ng_rules, e2m1_nan),
-        VALUES(e2m1_nan_names),
+        OF_PEERS(e2m1_nan_names, 2),
         "the E2M1 code of a NaN, which the format cannot hold"},
-    [NG_RULE_NAN] = {"nan", offsetof(ng_rules, nan), VALUES(nan_names),
-        "the NaN that a change of format writes"},
+    [NG_RULE_NAN] = {"nan", offsetof(ng_rules, nan),
+        OF_PEERS(nan_names, 1), "the NaN that a change of format writes"},
+    [NG_RULE_UE8M0] = {"ue8m0", offsetof(ng_rules, ue8m0),
+        OF_PEERS(ue8m0_names, 1), "what UE8M0 makes of a number"},
     [NG_RULE_MXFP4_SCALE] = {"mxfp4.scale", offsetof(ng_rules, mxfp4_scale),
         VALUES(mxfp4_scale_names),
         "the scale of an MXFP4 block from its largest magnitude"},
@@ -67,6 +75,7 @@ const ng_rules ng_default_rules = {
     .overflow = NG_SATURATE,
     .e2m1_nan = NG_E2M1_NAN_ZERO,
     .nan = NG_NAN_CANONICAL,
+    .ue8m0 = NG_UE8M0_MAGNITUDE,
     .mxfp4_scale = NG_MXFP4_FLOOR,
     .fp8_scale = NG_FP8_FP32,
     .block_nan = NG_BLOCK_NAN_PROPAGATE,
@@ -85,6 +94,11 @@ const char *ng_rule_name(ng_rule rule)
 int ng_rule_n_values(ng_rule rule)
 {
     return rule_table[rule].n_values;
+}
+
+int ng_rule_n_own(ng_rule rule)
+{
+    return rule_table[rule].n_own;
 }
 
 const char *ng_rule_value_name(ng_rule rule, int value)
@@ -139,4 +153,12 @@ bool ng_rules_valid(const ng_rules *rules)
             return false;
     }
     return true;
+}
+
+bool ng_rules_for_kernels(const ng_rules *rules)
+{
+    for (int i = 0; i < NG_N_RULES; i++)
+        if (ng_rules_get(rules, (ng_rule)i) >= rule_table[i].n_own)
+            return false;
+    return ng_rules_valid(rules);
 }

@@ -7,7 +7,8 @@
  * and stay free for a caller, or a check, to vary.
  *
  * To add a rule: a value list here, a field in ng_rules, a row in rules.c, and
- * its meaning in docs/semantics.md.
+ * its meaning in docs/semantics.md. Values that only peers have come last; no
+ * check runs them but under a profile that pins them.
  */
 #ifndef NG_FORMATS_RULES_H
 #define NG_FORMATS_RULES_H
@@ -29,7 +30,8 @@ typedef enum ng_rounding {
     NG_UP,                  /* toward +infinity */
     NG_DOWN,                /* toward -infinity */
     NG_STOCHASTIC,          /* away from zero iff floor(2^32 t) + r >= 2^32 */
-    NG_N_ROUNDINGS
+    NG_N_ROUNDINGS,         /* of the specification; peers have one more */
+    NG_NEAREST_ZERO = NG_N_ROUNDINGS    /* the nearer; a tie toward zero */
 } ng_rounding;
 
 /* What becomes of a value that, once rounded, passes the largest finite. */
@@ -44,6 +46,8 @@ typedef enum ng_overflow {
 typedef enum ng_e2m1_nan {
     NG_E2M1_NAN_ZERO,       /* 0x0 (default; the caller's error, flagged) */
     NG_E2M1_NAN_MAX,        /* 0x7, +6 whatever the sign */
+    NG_E2M1_NAN_MINUS_ZERO, /* a zero of the other sign: 0x8, of -NaN 0x0 */
+    NG_E2M1_NAN_THREE,      /* 0x3, of -NaN 0xB */
     NG_N_E2M1_NANS
 } ng_e2m1_nan;
 
@@ -52,8 +56,19 @@ typedef enum ng_nan {
     NG_NAN_CANONICAL,       /* sign 0, every other bit 1 (default) */
     NG_NAN_BF16_WIDENED,    /* decoding BF16 keeps its 16 bits above zeros, and
                                UE8M0's NaN goes by way of BF16's */
+    NG_NAN_QUIET,           /* the sign kept and the first fraction bit alone
+                               (all of them in E4M3); decoding BF16 keeps its
+                               16 bits above zeros */
     NG_N_NANS
 } ng_nan;
+
+/* What UE8M0 makes of a number; docs/semantics.md section 13. */
+typedef enum ng_ue8m0 {
+    NG_UE8M0_MAGNITUDE,     /* |x|, below 2^-127 code 0 (default) */
+    NG_UE8M0_ML_DTYPES,     /* only x > 0, else NaN; below 2^-127 code 0, between
+                               it and 2^-126 up; a tie is up */
+    NG_N_UE8M0S
+} ng_ue8m0;
 
 /* The scale of an MXFP4 block from its amax; semantics section 3. */
 typedef enum ng_mxfp4_scale {
@@ -120,6 +135,7 @@ typedef struct ng_rules {
     int overflow;           /* ng_overflow; E2M1 and UE6M10 only saturate */
     int e2m1_nan;           /* ng_e2m1_nan */
     int nan;                /* ng_nan */
+    int ue8m0;              /* ng_ue8m0 */
     int mxfp4_scale;        /* ng_mxfp4_scale */
     int fp8_scale;          /* ng_fp8_scale */
     int block_nan;          /* ng_block_nan */
@@ -134,6 +150,7 @@ typedef struct ng_rules {
 /* The rules by number, for tables, command lines and diagnosis. */
 typedef enum ng_rule {
     NG_RULE_ROUNDING, NG_RULE_OVERFLOW, NG_RULE_E2M1_NAN, NG_RULE_NAN,
+    NG_RULE_UE8M0,
     NG_RULE_MXFP4_SCALE, NG_RULE_FP8_SCALE, NG_RULE_BLOCK_NAN,
     NG_RULE_HEADROOM,
     NG_RULE_SPLIT, NG_RULE_COMPAND, NG_RULE_STEP,
@@ -149,6 +166,7 @@ extern const ng_rules ng_default_rules;
  * Names are never null for a valid rule and value. */
 const char *ng_rule_name(ng_rule rule);
 int ng_rule_n_values(ng_rule rule);
+int ng_rule_n_own(ng_rule rule);        /* the first so many are no peer's */
 const char *ng_rule_value_name(ng_rule rule, int value);
 const char *ng_rule_meaning(ng_rule rule);
 
@@ -162,6 +180,10 @@ bool ng_rule_value_find(ng_rule rule, const char *name, int *value);
 
 /* Whether every field holds a value that exists. */
 bool ng_rules_valid(const ng_rules *rules);
+
+/* Whether it holds, too, none that only a peer's conversions have: kernels offer
+ * no others. */
+bool ng_rules_for_kernels(const ng_rules *rules);
 
 #ifdef __cplusplus
 }

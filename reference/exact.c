@@ -145,6 +145,8 @@ static bool goes_up(int rounding, ng_rest rest, bool odd, bool negative,
         return rest.against_half > 0 || (rest.against_half == 0 && odd);
     case NG_NEAREST_AWAY:
         return rest.against_half >= 0;
+    case NG_NEAREST_ZERO:
+        return rest.against_half > 0;
     case NG_UP:
         return !negative;
     case NG_DOWN:
@@ -173,6 +175,68 @@ static uint32_t overflow_code(const ng_format *format, const ng_rules *rules,
     return (uint32_t)beyond;
 }
 
+/* The code of a NaN, whose sign some peers keep. */
+static uint32_t nan_code(const ng_format *format, bool negative,
+                         const ng_rules *rules)
+{
+    const uint32_t sign = negative ? ng_format_sign(format) : 0;
+
+    if (format->nan != NG_NO_CODE && rules->nan != NG_NAN_QUIET)
+        return (uint32_t)format->nan;
+    if (format->infinity != NG_NO_CODE)
+        return sign | (uint32_t)format->infinity
+               | UINT32_C(1) << (format->fraction_bits - 1);
+    if (format->nan != NG_NO_CODE)
+        return sign | (uint32_t)format->nan;
+    switch (rules->e2m1_nan) {
+    case NG_E2M1_NAN_MAX:
+        return format->max_finite;
+    case NG_E2M1_NAN_MINUS_ZERO:
+        return sign ^ ng_format_sign(format);
+    case NG_E2M1_NAN_THREE:
+        return sign | 3;
+    default:                    /* NG_E2M1_NAN_ZERO */
+        return 0;
+    }
+}
+
+/* UE8M0 as ml_dtypes casts to it. Of the significand one bit is kept, the
+ * implied one; that is odd, so a tie to even is up. Between 2^-127 and 2^-126,
+ * where FP32 is subnormal, everything goes up. */
+static uint32_t ml_dtypes_ue8m0(ng_exact x, unsigned *events)
+{
+    const ng_format *format = &ng_formats[NG_FORMAT_UE8M0];
+    const int f = x.kind == NG_EXACT_FINITE && x.significand != 0
+                      ? ng_exact_floor_log2(x) : 0;
+    const int lost = f - x.exponent;    /* bits below the first */
+
+    if (x.kind == NG_EXACT_INFINITE) {
+        *events |= 1u << NG_EVENT_INFINITE;
+        return (uint32_t)format->nan;
+    }
+    if (x.negative || x.significand == 0) {
+        *events |= 1u << NG_EVENT_INEXACT;
+        return (uint32_t)format->nan;
+    }
+    if (f < -format->bias) {
+        *events |= 1u << NG_EVENT_INEXACT;
+        return 0;
+    }
+
+    const uint64_t rest = x.significand - (UINT64_C(1) << lost);
+    const uint64_t half = lost > 0 ? UINT64_C(1) << (lost - 1) : 1;
+    const bool up = rest >= (f == -format->bias ? 1 : half);
+    const uint32_t code = (uint32_t)(f + format->bias + up);
+
+    if (rest != 0)
+        *events |= 1u << NG_EVENT_INEXACT;
+    if (rest == half && lost > 0 && code <= format->max_finite)
+        *events |= 1u << NG_EVENT_TIE;
+    if (code > format->max_finite)
+        *events |= 1u << NG_EVENT_SATURATED;
+    return code > format->max_finite ? (uint32_t)format->nan : code;
+}
+
 uint32_t ng_exact_round(const ng_format *format, ng_exact x,
                         const ng_rules *rules, uint32_t random,
                         unsigned *events)
@@ -183,10 +247,11 @@ uint32_t ng_exact_round(const ng_format *format, ng_exact x,
 
     if (x.kind == NG_EXACT_NAN) {
         *events |= 1u << NG_EVENT_NAN;
-        if (format->nan != NG_NO_CODE)
-            return (uint32_t)format->nan;
-        return rules->e2m1_nan == NG_E2M1_NAN_MAX ? format->max_finite : 0;
+        return nan_code(format, x.negative, rules);
     }
+    if (rules->ue8m0 == NG_UE8M0_ML_DTYPES
+        && format == &ng_formats[NG_FORMAT_UE8M0])
+        return ml_dtypes_ue8m0(x, events);
     if (x.kind == NG_EXACT_INFINITE) {
         *events |= 1u << NG_EVENT_INFINITE;
         return sign | overflow_code(format, rules, false, negative);

@@ -34,6 +34,7 @@ EXTRA_DIST += \
 	%D%/gpu/convert.md \
 	%D%/gpu/grouped_gemm.md \
 	%D%/gpu/probe-wgmma.json \
+	%D%/peers.json \
 	%D%/proofs.json \
 	%D%/optimizers-adamw.svg \
 	%D%/optimizers-lion.svg \

@@ -5,7 +5,8 @@
 
 static const char *rounding_words(int asked, int value)
 {
-    const bool nearest = asked == NG_NEAREST_EVEN || asked == NG_NEAREST_AWAY;
+    const bool nearest = asked == NG_NEAREST_EVEN || asked == NG_NEAREST_AWAY
+                         || asked == NG_NEAREST_ZERO;
 
     switch (value) {
     case NG_NEAREST_EVEN:
@@ -13,6 +14,9 @@ static const char *rounding_words(int asked, int value)
     case NG_NEAREST_AWAY:
         return nearest ? "ties go away from zero"
                        : "rounds to the nearest, ties away from zero";
+    case NG_NEAREST_ZERO:
+        return nearest ? "ties go toward zero"
+                       : "rounds to the nearest, ties toward zero";
     case NG_TOWARD_ZERO:
         return "cuts off instead of rounding";
     case NG_UP:
@@ -29,10 +33,17 @@ static const char *const overflow_words[] = {
     [NG_IEEE] = "overflow gives infinity or NaN where it should saturate"};
 static const char *const e2m1_nan_words[] = {
     [NG_E2M1_NAN_ZERO] = "a NaN becomes 0",
-    [NG_E2M1_NAN_MAX] = "a NaN becomes 6"};
+    [NG_E2M1_NAN_MAX] = "a NaN becomes 6",
+    [NG_E2M1_NAN_MINUS_ZERO] = "a NaN becomes a zero of the other sign",
+    [NG_E2M1_NAN_THREE] = "a NaN becomes 1.5, its sign kept"};
 static const char *const nan_words[] = {
     [NG_NAN_CANONICAL] = "a NaN becomes the canonical one",
-    [NG_NAN_BF16_WIDENED] = "a NaN is BF16's, widened"};
+    [NG_NAN_BF16_WIDENED] = "a NaN is BF16's, widened",
+    [NG_NAN_QUIET] = "a NaN keeps its sign"};
+static const char *const ue8m0_words[] = {
+    [NG_UE8M0_MAGNITUDE] = "UE8M0 takes the magnitude",
+    [NG_UE8M0_ML_DTYPES] =
+        "UE8M0 takes only what is above zero, and its ties go up"};
 static const char *const mxfp4_scale_words[] = {
     [NG_MXFP4_FLOOR] = "the scale is floor(log2 amax) - 2",
     [NG_MXFP4_CEIL] = "the scale is ceil(log2 amax) - 2",
@@ -61,6 +72,9 @@ void ng_rule_words(char *text, size_t size, ng_rule rule, int asked, int value)
         break;
     case NG_RULE_NAN:
         words = nan_words[value];
+        break;
+    case NG_RULE_UE8M0:
+        words = ue8m0_words[value];
         break;
     case NG_RULE_MXFP4_SCALE:
         words = mxfp4_scale_words[value];

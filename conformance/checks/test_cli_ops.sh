@@ -130,7 +130,7 @@ for rule in rounding overflow e2m1.nan nan mxfp4.scale fp8.scale block.nan \
     headroom; do
     has "^$rule  *[a-z]" "$out"
 done
-has 'nearest-even | .*| stochastic   (default nearest-even)$' "$out"
+has 'nearest-even | .*| nearest-zero   (default nearest-even)$' "$out"
 has ' 0 | 1 | .* | 8   (default 6)$' "$out"
 
 run 0 ops --subjects

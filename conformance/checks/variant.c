@@ -18,8 +18,12 @@ static int values_left(int *value, const ng_axis *axis,
 {
     const bool pinned = axis->kind == NG_AXIS_RULE
                         && profile->pinned[axis->rule];
+    const int own = pinned ? ng_rule_n_own(axis->rule) : 0;
     int n = 0;
 
+    if (pinned && axis->n_values == own
+        && ng_rules_get(&profile->rules, axis->rule) >= own)
+        value[n++] = ng_rules_get(&profile->rules, axis->rule);
     for (int v = 0; v < axis->n_values; v++)
         if (!pinned
             || axis->value[v] == ng_rules_get(&profile->rules, axis->rule))

@@ -42,7 +42,8 @@ int ng_variant_get(const ng_variant *variant, const char *axis, int otherwise);
 
 /* Step through the product: first with i = 0, 1, ... Returns false past the end.
  * Where profile pins an axis's rule, only that value appears (none at all if
- * the axis lacks it). */
+ * the axis lacks it). An axis with all of the specification's values takes a
+ * peer's too, if one is pinned. */
 bool ng_variant_at(ng_variant *variant, const ng_axis *axes, int n_axes,
                    const ng_profile *profile, int64_t i);
 

@@ -20,7 +20,8 @@ typedef struct arguments {
 
 static const struct argp_option options[] = {
     {"mode", 'm', "M", 0,
-     "nearest-even (default), nearest-away, toward-zero, up, down, stochastic",
+     "nearest-even (default), nearest-away, nearest-zero, toward-zero, up, "
+     "down, stochastic",
      0},
     {"overflow", 'o', "O", 0, "saturate (default) or ieee", 0},
     {"random", KEY_RANDOM, "R", 0,

@@ -67,10 +67,10 @@ static void why_nearest(char *text, size_t size, const ng_rounding_view *view,
                  "code",
                  result);
     else
-        snprintf(text, size,
-                 "a tie, half way between the two: %s is away from "
-                 "zero",
-                 result);
+        snprintf(text, size, "a tie, half way between the two: %s is %s zero",
+                 result,
+                 view->rules.rounding == NG_NEAREST_ZERO ? "toward"
+                                                         : "away from");
 }
 
 static void why_stochastic(char *text, size_t size,
@@ -93,6 +93,7 @@ static void why_between(char *text, size_t size, const ng_rounding_view *view)
     switch (view->rules.rounding) {
     case NG_NEAREST_EVEN:
     case NG_NEAREST_AWAY:
+    case NG_NEAREST_ZERO:
         why_nearest(text, size, view, result);
         break;
     case NG_STOCHASTIC:

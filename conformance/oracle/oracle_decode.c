@@ -20,6 +20,12 @@ float ng_oracle_decode(ng_format_id format, uint32_t code,
             if (format == NG_FORMAT_UE8M0)      /* by way of BF16's NaN */
                 return ng_fp32_from_bits(UINT32_C(0x7FFF0000));
         }
+        if (rules != NULL && rules->nan == NG_NAN_QUIET)
+            return ng_fp32_from_bits(
+                format == NG_FORMAT_BF16 ? code << 16
+                : (code & ng_oracle_formats[format].sign) != 0
+                    ? UINT32_C(0xFFC00000)
+                    : UINT32_C(0x7FC00000));
         return ng_fp32_from_bits(to->last_nan);
     }
 

@@ -157,6 +157,8 @@ static bool goes_away(ng_oracle_context *c, mpfr_srcptr below,
         return order > 0 || (order == 0 && lower_is_odd);
     case NG_NEAREST_AWAY:
         return order >= 0;
+    case NG_NEAREST_ZERO:
+        return order > 0;
     case NG_TOWARD_ZERO:
         return false;
     case NG_UP:
@@ -230,6 +232,58 @@ static uint32_t round_finite(ng_oracle_grid *grid, mpfr_srcptr magnitude,
     return code;
 }
 
+uint32_t ng_oracle_nan(ng_format_id id, const ng_rules *rules, bool negative)
+{
+    const ng_oracle_format *format = &ng_oracle_formats[id];
+    const uint32_t sign = negative ? format->sign : 0;
+
+    if (id == NG_FORMAT_E2M1) {
+        const uint32_t code[] = {[NG_E2M1_NAN_ZERO] = 0x0,
+                                 [NG_E2M1_NAN_MAX] = 0x7,
+                                 [NG_E2M1_NAN_MINUS_ZERO] = negative ? 0x0 : 0x8,
+                                 [NG_E2M1_NAN_THREE] = negative ? 0xB : 0x3};
+
+        return code[rules->e2m1_nan];
+    }
+    if (rules->nan != NG_NAN_QUIET)
+        return format->last_nan;
+    if (format->infinity == 0)
+        return sign | format->last_nan;
+    /* Halfway between the infinity and the first code past the NaNs. */
+    return sign | (format->infinity + (format->last_nan + 1)) / 2;
+}
+
+/* UE8M0 of ml_dtypes, by its values: of the two neighbours the one below only
+ * where x is nearer to it, or equal; but 2^-127 only up to 2^-127. */
+static uint32_t ml_dtypes_ue8m0(ng_oracle_grid *grid, mpfr_srcptr x,
+                                unsigned *bits)
+{
+    enum { NOT_A_NUMBER = 0xFF, LARGEST = 0xFE };
+    ng_oracle_context *c = ng_oracle_here();
+    uint32_t code = 0;
+
+    if (mpfr_inf_p(x) != 0 || mpfr_sgn(x) <= 0) {
+        *bits |= mpfr_inf_p(x) != 0 ? INFINITE : INEXACT;
+        return NOT_A_NUMBER;
+    }
+    while (code <= LARGEST && mpfr_cmp(grid->value[code + 1], x) <= 0)
+        code++;
+    if (mpfr_equal_p(grid->value[code], x) != 0)
+        return code <= LARGEST ? code : NOT_A_NUMBER;
+    *bits |= INEXACT;
+    if (mpfr_cmp(x, grid->value[0]) < 0)
+        return 0;
+
+    const int order = mpfr_cmp(
+        difference(c->below, c->wide_below, x, grid->value[code]),
+        difference(c->above, c->wide_above, grid->value[code + 1], x));
+
+    code += order >= 0 || code == 0;
+    *bits |= order == 0 && code <= LARGEST ? TIE : 0;
+    *bits |= code > LARGEST ? SATURATED : 0;
+    return code > LARGEST ? NOT_A_NUMBER : code;
+}
+
 uint32_t ng_oracle_round(ng_oracle_grid *grid, mpfr_srcptr x,
                          const ng_rules *rules, uint32_t random,
                          unsigned *events)
@@ -240,10 +294,10 @@ uint32_t ng_oracle_round(ng_oracle_grid *grid, mpfr_srcptr x,
 
     if (mpfr_nan_p(x)) {
         *events |= A_NAN;
-        if (format->last_nan != 0)
-            return format->last_nan;
-        return rules->e2m1_nan == NG_E2M1_NAN_MAX ? format->max : 0;
+        return ng_oracle_nan(grid->id, rules, false);
     }
+    if (grid->id == NG_FORMAT_UE8M0 && rules->ue8m0 == NG_UE8M0_ML_DTYPES)
+        return ml_dtypes_ue8m0(grid, x, events);
 
     const bool negative = format->sign != 0 && mpfr_signbit(x);
     const uint32_t sign = negative ? format->sign : 0;

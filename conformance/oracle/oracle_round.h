@@ -18,7 +18,7 @@ ng_oracle_grid *ng_oracle_grid_of(ng_format_id id);
 ng_oracle_grid *ng_oracle_scaled_grid(ng_format_id id, mpfr_srcptr unit);
 
 /* Round x (any real, infinity or NaN) to the grid's format.
- *   rules    rounding, overflow, e2m1_nan
+ *   rules    rounding, overflow, e2m1_nan, nan, ue8m0
  *   random   32 random bits, for stochastic rounding only; the unit is then a
  *            power of two
  *   events   event bits are ORed in here
@@ -26,6 +26,9 @@ ng_oracle_grid *ng_oracle_scaled_grid(ng_format_id id, mpfr_srcptr unit);
 uint32_t ng_oracle_round(ng_oracle_grid *grid, mpfr_srcptr x,
                          const ng_rules *rules, uint32_t random,
                          unsigned *events);
+
+/* The code of a NaN of this sign (ng_oracle_round takes it for positive). */
+uint32_t ng_oracle_nan(ng_format_id id, const ng_rules *rules, bool negative);
 
 /* RN32: nearest even to FP32, overflowing to infinity, as the code and, in y
  * (which may be x), as its value. */

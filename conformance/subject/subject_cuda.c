@@ -332,7 +332,7 @@ static ng_status open_subject(ng_error *error)
 
 static bool covers(const ng_call *call)
 {
-    return cuda != NULL
+    return cuda != NULL && ng_rules_for_kernels(&call->rules)
            && (find(call->operation) != NULL
                || ng_gemm_functions_cover(&gemms, call)
                || ng_swiglu_functions_cover(&swiglus, call)

@@ -209,8 +209,9 @@ constexpr ng_swiglu_functions swiglus = {
 
 bool covers(const ng_call *call)
 {
-    return ng_swiglu_functions_cover(&swiglus, call)
-           || ng_conversions_cover(&conversions, call);
+    return ng_rules_for_kernels(&call->rules)
+           && (ng_swiglu_functions_cover(&swiglus, call)
+               || ng_conversions_cover(&conversions, call));
 }
 
 ng_status run(const ng_call *call)

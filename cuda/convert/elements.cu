@@ -71,7 +71,7 @@ extern "C" ng_status ng_cuda_encode(void *y, const float *x,
 
     if (status != NG_OK || n == 0)
         return status;
-    if (!ng_rules_valid(rules))
+    if (!ng_rules_for_kernels(rules))
         return NG_BAD_RULES;
     if (is_byte(format))
         encode<<<blocks, THREADS, 0, stream>>>((uint8_t *)y, x, random, n,
@@ -95,7 +95,7 @@ extern "C" ng_status ng_cuda_decode(float *y, const void *x, int64_t n,
 
     if (status != NG_OK || n == 0)
         return status;
-    if (!ng_rules_valid(rules))
+    if (!ng_rules_for_kernels(rules))
         return NG_BAD_RULES;
     if (is_byte(format))
         decode<<<blocks, THREADS, 0, stream>>>(y, (const uint8_t *)x, n, format,

@@ -22,6 +22,13 @@ float ng_ref_decode(const ng_format *format, uint32_t code,
         if (format == &ng_formats[NG_FORMAT_UE8M0])     /* by way of BF16 */
             return ng_fp32_from_bits((uint32_t)NG_BF16_NAN << 16);
     }
+    if (value.kind == NG_EXACT_NAN && rules->nan == NG_NAN_QUIET) {
+        const uint32_t quiet = UINT32_C(0x7FC00000);
+
+        if (format == &ng_formats[NG_FORMAT_BF16])
+            return ng_fp32_from_bits(code << 16);
+        return ng_fp32_from_bits(quiet | (value.negative ? NG_FP32_SIGN : 0));
+    }
     return ng_fp32_from_bits(ng_exact_round(&ng_formats[NG_FORMAT_FP32], value,
                                             &exact, 0, &events));
 }

@@ -1,0 +1,46 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# Every profile's rules in both writings: the reference equals the oracle under
+# it, in each operation that reads a rule which it pins; and every profile is
+# listed here.
+set -u
+NARROWGAUGE=${NARROWGAUGE:-./narrowgauge}
+srcdir=${NG_SRCDIR:?}
+"$NARROWGAUGE" ops --subjects | grep -q '^oracle ' || {
+    echo 'SKIP: no MPFR oracle in this build'
+    exit 77
+}
+scratch=$(mktemp -d) || exit 99
+trap 'rm -rf "$scratch"' EXIT
+failed=0
+
+# The profiles of peers: name, then arguments of verify. Others are run by the
+# tests of what they describe.
+cat > "$scratch/runs" << 'RUNS'
+gfloat --op encode_e4m3 --op encode_ue8m0 --op decode_e4m3
+gfloat --op quantize_mxfp4 --set x=fp32 --set scales=ue8m0
+ml-dtypes --op encode_e2m1 --op encode_e4m3 --op encode_ue8m0 --op encode_bf16
+ml-dtypes --op decode_e2m1 --op decode_e4m3 --op decode_ue8m0 --op decode_bf16
+RUNS
+elsewhere=' cuda-headers flashoptim hopper-wgmma ng ocp '
+
+while read -r profile arguments; do
+    read -ra options <<< "$arguments"
+    if ! "$NARROWGAUGE" verify --quiet --profile "$profile" "${options[@]}" \
+        > "$scratch/out" 2>&1 ||
+        ! grep -q '^PASSED: 0 differences in [1-9]' "$scratch/out"; then
+        echo "FAIL $profile $arguments"
+        tail -n 5 "$scratch/out"
+        failed=1
+    fi
+done < "$scratch/runs"
+
+for file in "$srcdir"/formats/profiles/*.profile; do
+    name=$(basename "$file" .profile)
+    [[ $elsewhere == *" $name "* ]] || grep -q "^$name " "$scratch/runs" || {
+        echo "FAIL profile $name is not run here"
+        failed=1
+    }
+done
+exit $failed
