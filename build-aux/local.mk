@@ -46,6 +46,13 @@ check-long: all
 	@LONG_TESTS='$(LONG_TESTS)'; export LONG_TESTS; \
 	$(AM_TESTS_ENVIRONMENT) $(BASH) $(srcdir)/%D%/check_long.sh
 
+# What .ci/run holds level 0 of the reference to (docs/gate.md).
+baseline: narrowgauge
+	@test -n '$(WHY)' || { echo "baseline: say why: make baseline WHY='...'" >&2; exit 1; }
+	./narrowgauge verify --level 0 --report baseline-report
+	./narrowgauge gate --baseline $(srcdir)/reports/baselines/reference.json \
+	    --current baseline-report --accept --why '$(WHY)'
+
 # ---- builds of their own, in a folder below this one -------------------------
 sub_build = $(BASH) $(srcdir)/%D%/sub_build.sh '$(srcdir)'
 
@@ -77,7 +84,8 @@ sanitize:
 
 clean-local:
 	-rm -rf coverage-build coverage sanitize-build \
-	    bundle-build bundle-stage narrowgauge-bundle
+	    bundle-build bundle-stage narrowgauge-bundle \
+	    baseline-report
 
 # ---- a folder to copy to a machine that has neither MPFR nor root ------------
 # Without libxml2, which would bring 35 MB of ICU: no --junit there.
@@ -110,4 +118,4 @@ analyse: $(BUILT_SOURCES)
 	    $(DEFS) $(DEFAULT_INCLUDES) $(AM_CPPFLAGS) $(CPPFLAGS) $(MPI_CFLAGS) \
 	    -std=c11 $(OPENMP_CFLAGS)
 
-.PHONY: check-long coverage sanitize bundle format analyse
+.PHONY: baseline check-long coverage sanitize bundle format analyse

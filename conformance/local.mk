@@ -248,6 +248,7 @@ narrowgauge_SOURCES = \
 	%D%/cli/block_values.h \
 	%D%/cli/cmd_bench.c \
 	%D%/cli/cmd_compare.c \
+	%D%/cli/cmd_gate.c \
 	%D%/cli/cmd_identify.c \
 	%D%/cli/cmd_ops.c \
 	%D%/cli/cmd_quantize.c \
@@ -406,6 +407,7 @@ check_PROGRAMS += \
 	%D%/checks/test_safetensors_bad \
 	%D%/checks/test_safetensors_write \
 	%D%/checks/test_tensor_file \
+	%D%/checks/test_text_escape \
 	%D%/checks/test_threads \
 	%D%/checks/test_traps_optim \
 	%D%/checks/test_wrong_subject
@@ -446,11 +448,13 @@ ng_test_scripts = \
 	%D%/checks/test_cli_round.sh \
 	%D%/checks/test_cli_show.sh \
 	%D%/checks/test_cli_usage.sh \
+	%D%/checks/test_completion.sh \
 	%D%/checks/test_cuda.sh \
 	%D%/checks/test_cuda_headers.sh \
 	%D%/checks/test_example_exec.sh \
 	%D%/checks/test_example_numpy.sh \
 	%D%/checks/test_example_subject.sh \
+	%D%/checks/test_gate.sh \
 	%D%/checks/test_identify.sh \
 	%D%/checks/test_plugin.sh \
 	%D%/checks/test_profiles.sh \

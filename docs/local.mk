@@ -8,6 +8,7 @@ EXTRA_DIST += \
 	%D%/example_numpy.py \
 	%D%/example_subject.c \
 	%D%/example_triton.py \
+	%D%/gate.md \
 	%D%/profiles.md \
 	%D%/subjects.md \
 	%D%/vectors.md \

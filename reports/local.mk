@@ -1,13 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
 # The suite, continued: what its results look like.
 libsuite_a_SOURCES += \
+	%D%/gate.h \
+	%D%/gate_baseline.c \
+	%D%/gate_compare.c \
+	%D%/gate_junit.c \
+	%D%/gate_report.c \
+	%D%/gate_waivers.c \
 	%D%/grouped_number.c \
 	%D%/grouped_number.h \
 	%D%/json_input.c \
 	%D%/json_schema.c \
 	%D%/json_schema.h \
+	%D%/junit_file.c \
+	%D%/junit_file.h \
 	%D%/proofs_page.c \
 	%D%/proofs_page.h \
+	%D%/text_escape.c \
+	%D%/text_escape.h \
 	%D%/texts_table.h \
 	%D%/verify_junit.c \
 	%D%/verify_report.c \
@@ -15,6 +25,8 @@ libsuite_a_SOURCES += \
 
 # ---- schemas, embedded as text -------------------------------------------------
 ng_schemas = \
+	%D%/schema/baseline.schema.json \
+	%D%/schema/gate.schema.json \
 	%D%/schema/verify.schema.json
 
 EXTRA_DIST += $(ng_schemas)
@@ -30,6 +42,7 @@ nodist_libsuite_a_SOURCES = %D%/schemas_table.c
 EXTRA_DIST += \
 	%D%/accumulation.json \
 	%D%/accumulation.md \
+	%D%/baselines/reference.json \
 	%D%/gpu/bench.json \
 	%D%/gpu/convert.md \
 	%D%/gpu/grouped_gemm.md \

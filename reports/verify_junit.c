@@ -1,17 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "reports/verify_report.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#ifdef HAVE_CONFIG_H
-#include "config.h"
-#endif
-#include "formats/files/atomic_write.h"
+#include "reports/junit_file.h"
 
 #ifdef HAVE_LIBXML2
-
-#include <libxml/xmlwriter.h>
 
 static const char *text_of(const json_t *object, const char *key)
 {
@@ -25,27 +17,6 @@ static json_int_t number_of(const json_t *object, const char *key)
     return json_integer_value(json_object_get(object, key));
 }
 
-/* A copy that XML can hold: control bytes and what is not ASCII as '?'. */
-static char *plain(const char *text)
-{
-    char *copy = strdup(text);
-
-    for (char *c = copy; c != NULL && *c != '\0'; c++)
-        if ((unsigned char)*c < 0x20 || (unsigned char)*c > 0x7E)
-            *c = '?';
-    return copy;
-}
-
-static void attribute(xmlTextWriterPtr writer, const char *name,
-                      const char *text)
-{
-    char *copy = plain(text);
-
-    xmlTextWriterWriteAttribute(writer, BAD_CAST name,
-                                BAD_CAST (copy != NULL ? copy : ""));
-    free(copy);
-}
-
 static void write_failure(xmlTextWriterPtr writer, const json_t *operation)
 {
     const json_t *failures = json_object_get(operation, "failures");
@@ -53,16 +24,12 @@ static void write_failure(xmlTextWriterPtr writer, const json_t *operation)
     size_t i;
 
     xmlTextWriterStartElement(writer, BAD_CAST "failure");
-    attribute(writer, "message",
+    ng_junit_attribute(writer, "message",
               *text_of(operation, "diagnosis") != '\0'
                   ? text_of(operation, "diagnosis")
                   : "differs from the specification");
     json_array_foreach(failures, i, line) {
-        char *copy = plain(json_string_value(line));
-
-        if (copy != NULL)
-            xmlTextWriterWriteFormatString(writer, "%s\n", copy);
-        free(copy);
+        ng_junit_line(writer, json_string_value(line));
     }
     xmlTextWriterEndElement(writer);
 }
@@ -71,14 +38,14 @@ static void write_case(xmlTextWriterPtr writer, const json_t *run,
                        const json_t *operation)
 {
     xmlTextWriterStartElement(writer, BAD_CAST "testcase");
-    attribute(writer, "classname", text_of(run, "subject"));
-    attribute(writer, "name", text_of(operation, "operation"));
+    ng_junit_attribute(writer, "classname", text_of(run, "subject"));
+    ng_junit_attribute(writer, "name", text_of(operation, "operation"));
     xmlTextWriterWriteFormatAttribute(
         writer, BAD_CAST "time", "%.3f",
         json_number_value(json_object_get(operation, "seconds")));
     if (number_of(operation, "variants") == 0) {
         xmlTextWriterStartElement(writer, BAD_CAST "skipped");
-        attribute(writer, "message", "not covered by the subject");
+        ng_junit_attribute(writer, "message", "not covered by the subject");
         xmlTextWriterEndElement(writer);
     } else if (number_of(operation, "failed_cases") > 0
                || json_array_size(json_object_get(operation, "missing")) > 0) {
@@ -126,10 +93,10 @@ static xmlBufferPtr document_of(const json_t *run)
         xmlTextWriterWriteAttribute(writer, BAD_CAST "errors", BAD_CAST "1");
     if (verdict != NULL) {
         xmlTextWriterStartElement(writer, BAD_CAST "testcase");
-        attribute(writer, "classname", text_of(run, "subject"));
-        attribute(writer, "name", "load");
+        ng_junit_attribute(writer, "classname", text_of(run, "subject"));
+        ng_junit_attribute(writer, "name", "load");
         xmlTextWriterStartElement(writer, BAD_CAST "error");
-        attribute(writer, "message", text_of(verdict, "text"));
+        ng_junit_attribute(writer, "message", text_of(verdict, "text"));
         xmlTextWriterEndElement(writer);
         xmlTextWriterEndElement(writer);
     }
@@ -143,23 +110,7 @@ static xmlBufferPtr document_of(const json_t *run)
 ng_status ng_verify_report_junit(const char *path, const json_t *run,
                                  ng_error *error)
 {
-    xmlBufferPtr buffer = document_of(run);
-    ng_atomic_file file = {0};
-    ng_status status;
-
-    if (buffer == NULL)
-        return ng_fail(error, NG_NO_MEMORY, "%s: out of memory", path);
-    status = ng_atomic_begin(&file, path, error);
-    if (status == NG_OK) {
-        status = ng_atomic_write(&file, xmlBufferContent(buffer),
-                                 (size_t)xmlBufferLength(buffer), error);
-        if (status == NG_OK)
-            status = ng_atomic_commit(&file, error);
-        else
-            ng_atomic_abandon(&file);
-    }
-    xmlBufferFree(buffer);
-    return status;
+    return ng_junit_write(path, document_of(run), error);
 }
 
 #else
@@ -168,8 +119,7 @@ ng_status ng_verify_report_junit(const char *path, const json_t *run,
                                  ng_error *error)
 {
     (void)run;
-    return ng_fail(error, NG_NOT_COVERED,
-                   "%s: JUnit: this build has no libxml2 (libxml2-dev)", path);
+    return ng_junit_missing(path, error);
 }
 
 #endif

@@ -44,7 +44,7 @@ _narrowgauge() {
         --to) words='fp32 bf16 fp16' ;;
         --part) words='codes scales' ;;
         --require) words=gpu ;;
-        --report | --out | --resume)
+        --report | --out | --resume | --current | -c | -r)
             mapfile -t COMPREPLY < <(compgen -d -- "$word")
             return
             ;;
