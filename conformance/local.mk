@@ -38,6 +38,7 @@ libsuite_a_SOURCES = \
 	%D%/subject/swiglu_functions_reference.c \
 	%D%/subject/optim_functions.c \
 	%D%/subject/optim_functions.h \
+	%D%/subject/optim_functions_cuda_host.cc \
 	%D%/subject/optim_functions_reference.c \
 	%D%/subject/process.c \
 	%D%/subject/process.h \
@@ -375,6 +376,10 @@ endif
 # A program is built from the one file of its name.
 LDADD = $(suite_libs) $(CHECK_LIBS)
 TESTS += $(check_PROGRAMS)
+
+# The kernels' exact shortcuts, over every input.
+check_PROGRAMS += %D%/checks/test_exact_steps
+conformance_checks_test_exact_steps_SOURCES = %D%/checks/test_exact_steps.cc
 
 # Written with Check.
 if HAVE_CHECK

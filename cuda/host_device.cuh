@@ -12,4 +12,11 @@
 #define NG_HOST_DEVICE inline
 #endif
 
+/* Before a loop with a fixed number of turns, of registers that it indexes. */
+#ifdef __CUDACC__
+#define NG_CUDA_UNROLL _Pragma("unroll")
+#else
+#define NG_CUDA_UNROLL
+#endif
+
 #endif

@@ -96,6 +96,17 @@ ng_cuda_headers = \
 	%D%/moe/pack_codes.cuh \
 	%D%/moe/probe_wgmma.h \
 	%D%/bench/fill_numbers.h \
+	%D%/optim/exact.cuh \
+	%D%/optim/fast_state.cuh \
+	%D%/optim/fast_weight.cuh \
+	%D%/optim/state_code.cuh \
+	%D%/optim/step_constants.cuh \
+	%D%/optim/step_job.cuh \
+	%D%/optim/step_octet.cuh \
+	%D%/optim/step_pick.cuh \
+	%D%/optim/step_row.cuh \
+	%D%/optim/step_share.cuh \
+	%D%/optim/weight_code.cuh \
 	%D%/moe/swiglu.h \
 	%D%/moe/swiglu_element.cuh \
 	%D%/moe/swiglu_fast.cuh

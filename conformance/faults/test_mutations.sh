@@ -49,13 +49,15 @@ link() {
 }
 
 # link_host DIR: DIR/narrowgauge with subject cuda-host made from the kernels'
-# functions below DIR where they are there, and from the sources' otherwise
+# functions below DIR where they are there, and from the sources' otherwise: the
+# one of its two files that the changed one belongs to
 link_host() {
-    local dir=$1 objects
+    local dir=$1 objects of=subject_cuda_host
+    [ -d "$dir/cuda/optim" ] && of=optim_functions_cuda_host
     # shellcheck disable=SC2086
     $NG_CXX -w -I"$dir" -I"$NG_BUILDDIR" -I"$NG_SRCDIR" -include config.h \
         -D_XOPEN_SOURCE=700 $NG_CXX_FLAGS -O1 -c -o "$dir/host.o" \
-        "$NG_SRCDIR/conformance/subject/subject_cuda_host.cc" || return 1
+        "$NG_SRCDIR/conformance/subject/$of.cc" || return 1
     # The program's, without the other programs of that folder and the modules.
     mapfile -t objects < <(find "$NG_BUILDDIR/conformance/cli" -name '*.o' \
         ! -path '*/.libs/*' ! -name prove.o ! -name 'study_*.o' \

@@ -52,9 +52,10 @@ typedef struct ng_optim_functions {
                       const ng_step_constants *c, const ng_optim_options *);
 } ng_optim_functions;
 
-/* This project's two writings. */
+/* This project's three writings: the last the kernels', on the host. */
 extern const ng_optim_functions ng_reference_optim_functions;
 extern const ng_optim_functions ng_oracle_optim_functions;  /* with MPFR */
+extern const ng_optim_functions ng_cuda_host_optim_functions;
 
 enum {
     NG_N_OPTIM_COUNTS = 7,              /* of y.counts */

@@ -13,6 +13,7 @@
 
 extern "C" {
 #include "conformance/subject/conversions.h"
+#include "conformance/subject/optim_functions.h"
 #include "conformance/subject/swiglu_functions.h"
 }
 
@@ -211,13 +212,16 @@ bool covers(const ng_call *call)
 {
     return ng_rules_for_kernels(&call->rules)
            && (ng_swiglu_functions_cover(&swiglus, call)
+               || ng_optim_functions_cover(&ng_cuda_host_optim_functions, call)
                || ng_conversions_cover(&conversions, call));
 }
 
 ng_status run(const ng_call *call)
 {
-    return ng_swiglu_functions_cover(&swiglus, call)
-               ? ng_swiglu_functions_run(&swiglus, call)
+    if (ng_swiglu_functions_cover(&swiglus, call))
+        return ng_swiglu_functions_run(&swiglus, call);
+    return ng_optim_functions_cover(&ng_cuda_host_optim_functions, call)
+               ? ng_optim_functions_run(&ng_cuda_host_optim_functions, call)
                : ng_conversions_run(&conversions, call);
 }
 
