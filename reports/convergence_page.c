@@ -61,10 +61,63 @@ static double mean_of(const json_t *recipe, const char *group, const char *name)
     return sum / (double)json_array_size(runs);
 }
 
+/* The sum of two members of `group`, mean over a recipe's runs. */
+static double sum_of(const json_t *recipe, const char *group, const char *one,
+                     const char *two)
+{
+    return mean_of(recipe, group, one)
+           + (two == NULL ? 0.0 : mean_of(recipe, group, two));
+}
+
+/* "604.0 (39 %)": of what the first recipe has; its own alone. */
+static void print_share(FILE *out, int digits, double own, double of_first,
+                        bool is_first)
+{
+    fprintf(out, " %.*f", digits, own);
+    if (!is_first && of_first > 0.0)
+        fprintf(out, " (%.0f %%)", 100.0 * own / of_first);
+    fputs(" |", out);
+}
+
+/* How many of a recipe's runs end below the trigram model. */
+static int n_below(const json_t *recipe, double trigram)
+{
+    size_t i;
+    json_t *run;
+    int n = 0;
+
+    json_array_foreach(json_object_get(recipe, "runs"), i, run)
+    {
+        const json_t *loss = json_object_get(run, "loss");
+
+        n += number(json_array_get(loss, json_array_size(loss) - 1)) < trigram;
+    }
+    return n;
+}
+
+static void print_bytes(FILE *out, const json_t *recipe, const json_t *first)
+{
+    static const struct {
+        const char *group, *one, *two;
+        int digits;
+    } columns[] = {{"sent", "dispatch", "combine", 1},
+                   {"sent", "grad_y", "grad_x", 1},
+                   {"stored", "moe", NULL, 0},
+                   {"stored", "attention", NULL, 0}};
+
+    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
+        print_share(
+            out, columns[i].digits,
+            sum_of(recipe, columns[i].group, columns[i].one, columns[i].two),
+            sum_of(first, columns[i].group, columns[i].one, columns[i].two),
+            recipe == first);
+}
+
 static void print_page(FILE *out, const json_t *study)
 {
     const json_t *recipes = json_object_get(study, "recipes");
     const json_t *first = json_array_get(recipes, 0);
+    const double trigram = member(study, "trigram");
     size_t i;
     json_t *recipe;
 
@@ -78,9 +131,14 @@ static void print_page(FILE *out, const json_t *study)
             text(first, "name"), text(study, "backend"),
             member(study, "parameters"), member(study, "train_tokens"),
             member(study, "seeds"), text(first, "name"));
-    if (isfinite(member(study, "trigram")))
-        fprintf(out, "A trigram model of the same text: %.4f.",
-                member(study, "trigram"));
+    if (isfinite(trigram)) {
+        fprintf(out, "A trigram model of the same text: %.4f; below it end",
+                trigram);
+        json_array_foreach(recipes, i, recipe)
+            fprintf(out, "%s %d runs of %s", i > 0 ? "," : "",
+                    n_below(recipe, trigram), text(recipe, "name"));
+        fputs(".", out);
+    }
     fputs("\n\n| recipe | validation loss | deviation, % | diverged | skipped "
           "steps | tokens/s | sent forward, B/token | sent backward, B/token | "
           "kept by MoE, B | kept by attention, B | inexact, % |\n"
@@ -96,24 +154,18 @@ static void print_page(FILE *out, const json_t *study)
         else
             print_interval(out, json_object_get(recipe, "deviation_percent"),
                            "%+.3f");
-        fprintf(out,
-                " | %.0f of %.0f | %.1f | %.0f | %.1f | %.1f | %.0f | %.0f | "
-                "%.2f |\n",
+        fprintf(out, " | %.0f of %.0f | %.1f | %.0f |",
                 member(recipe, "diverged"), member(study, "seeds"),
                 mean_of(recipe, NULL, "skipped"),
-                mean_of(recipe, NULL, "tokens_per_second"),
-                mean_of(recipe, "sent", "dispatch")
-                    + mean_of(recipe, "sent", "combine"),
-                mean_of(recipe, "sent", "grad_y")
-                    + mean_of(recipe, "sent", "grad_x"),
-                mean_of(recipe, "stored", "moe"),
-                mean_of(recipe, "stored", "attention"),
-                100.0 * mean_of(recipe, NULL, "inexact"));
+                mean_of(recipe, NULL, "tokens_per_second"));
+        print_bytes(out, recipe, first);
+        fprintf(out, " %.2f |\n", 100.0 * mean_of(recipe, NULL, "inexact"));
     }
     fputs("\nSent: payloads of the experts' all-to-all, forward (dispatch and "
           "combine) and backward, whatever the number of ranks. Kept: bytes "
-          "of\nactivations of one shard from forward to backward. Inexact: "
-          "share of the converted elements whose value changed.\n\n"
+          "of\nactivations of one shard from forward to backward; (%) of what "
+          "the first recipe has. Inexact: share of the converted elements\n"
+          "whose value changed.\n\n"
           "![curves](convergence.svg)\n",
           out);
 }
@@ -193,9 +245,8 @@ ng_status ng_convergence_page_write(bool *plotted, const json_t *study,
         ng_page_write(directory, "convergence.gp", print_plot, study, error);
 
     if (status == NG_OK)
-        status =
-            ng_page_write(directory, "convergence.md", print_page, study,
-                          error);
+        status = ng_page_write(directory, "convergence.md", print_page, study,
+                               error);
     *plotted = status == NG_OK && ng_page_plot(directory, "convergence.gp");
     return status;
 }

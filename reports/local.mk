@@ -42,6 +42,9 @@ nodist_libsuite_a_SOURCES = %D%/schemas_table.c
 EXTRA_DIST += \
 	%D%/accumulation.json \
 	%D%/accumulation.md \
+	%D%/convergence.json \
+	%D%/convergence.md \
+	%D%/convergence.svg \
 	%D%/baselines/reference.json \
 	%D%/gpu/bench.json \
 	%D%/gpu/convert.md \

@@ -59,7 +59,7 @@ for set in optimizer.states=fp32 optimizer.kind=lion optimizer.kind=sgd \
         od -An -v -tu1 -w1 text | awk '{ printf "%c%c", $1, 0 }' > tokens.bin 2> delta.txt
         LC_ALL=C awk 'BEGIN { for (i = 0; i < 20000; i++)
             printf "%c%c", 97 + i * i % 23, 1 > "tokens.bin" }' < text
-        extra+=(--set data.train=tokens.bin --set model.vocabulary=65536
+        extra+=(--set data.train=tokens.bin --set model.vocabulary=512
             --set model.hidden=8)
         ;;
     esac
