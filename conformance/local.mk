@@ -253,6 +253,7 @@ narrowgauge_SOURCES = \
 	%D%/cli/cmd_identify.c \
 	%D%/cli/cmd_ops.c \
 	%D%/cli/cmd_quantize.c \
+	%D%/cli/cmd_report.c \
 	%D%/cli/cmd_round.c \
 	%D%/cli/cmd_show.c \
 	%D%/cli/cmd_study.c \
@@ -466,6 +467,8 @@ ng_test_scripts = \
 	%D%/checks/test_proofs.sh \
 	%D%/checks/test_ranks.sh \
 	%D%/checks/test_reports.sh \
+	%D%/checks/test_page_browser.sh \
+	%D%/checks/test_report_pages.sh \
 	%D%/checks/test_schema.sh \
 	%D%/checks/test_vectors.sh \
 	%D%/checks/test_verify.sh \

@@ -9,6 +9,7 @@ libsuite_a_SOURCES += \
 	%D%/gate_waivers.c \
 	%D%/grouped_number.c \
 	%D%/grouped_number.h \
+	%D%/heat_map.c \
 	%D%/json_input.c \
 	%D%/json_schema.c \
 	%D%/json_schema.h \
@@ -19,7 +20,10 @@ libsuite_a_SOURCES += \
 	%D%/text_escape.c \
 	%D%/text_escape.h \
 	%D%/texts_table.h \
+	%D%/verify_html.c \
+	%D%/verify_html.h \
 	%D%/verify_junit.c \
+	%D%/verify_plots.c \
 	%D%/verify_report.c \
 	%D%/verify_report.h
 
@@ -29,10 +33,20 @@ ng_schemas = \
 	%D%/schema/gate.schema.json \
 	%D%/schema/verify.schema.json
 
-EXTRA_DIST += $(ng_schemas)
-BUILT_SOURCES += %D%/schemas_table.c
-CLEANFILES += %D%/schemas_table.c
-nodist_libsuite_a_SOURCES = %D%/schemas_table.c
+# What every page carries within.
+ng_assets = \
+	%D%/page.css \
+	%D%/page.js
+
+EXTRA_DIST += $(ng_schemas) $(ng_assets)
+BUILT_SOURCES += %D%/schemas_table.c %D%/assets_table.c
+CLEANFILES += %D%/schemas_table.c %D%/assets_table.c
+nodist_libsuite_a_SOURCES = %D%/schemas_table.c %D%/assets_table.c
+
+%D%/assets_table.c: $(ng_assets) %D%/local.mk build-aux/embed_profiles.sh
+	$(AM_V_GEN)$(MKDIR_P) $(@D)
+	$(AM_V_at)(cd $(srcdir) && $(SHELL) build-aux/embed_profiles.sh asset $(ng_assets)) >$@.tmp
+	$(AM_V_at)mv $@.tmp $@
 
 %D%/schemas_table.c: $(ng_schemas) %D%/local.mk build-aux/embed_profiles.sh
 	$(AM_V_GEN)$(MKDIR_P) $(@D)

@@ -9,6 +9,8 @@
 
 #include "formats/files/atomic_write.h"
 #include "reports/grouped_number.h"
+#include "reports/text_escape.h"
+#include "reports/verify_html.h"
 
 static const char *text_of(const json_t *object, const char *key)
 {
@@ -41,8 +43,7 @@ static void print_verdicts(char text[64], const json_t *verdicts)
         *c = (char)toupper((unsigned char)*c);
 }
 
-/* "equal", or of a bounded operation how near its bound it came. */
-static const char *verdict_of(char text[64], const json_t *operation)
+const char *ng_verify_verdict(char text[64], const json_t *operation)
 {
     const int64_t bounded = number_of(operation, "bounded");
     const json_t *verdicts = json_object_get(operation, "verdicts");
@@ -142,7 +143,7 @@ void ng_verify_report_print(FILE *out, const json_t *run, int max_failures)
         fprintf(out, " %15s %12s  %s\n",
                 ng_number_grouped(a, sizeof a, number_of(operation, "elements")),
                 ng_number_grouped(b, sizeof b, number_of(operation, "differences")),
-                verdict_of(verdict, operation));
+                ng_verify_verdict(verdict, operation));
     }
     fputc('\n', out);
     if (json_object_get(run, "verdict") != NULL)
@@ -181,84 +182,132 @@ ng_status ng_verify_report_folder(const char *folder, ng_error *error)
                                    : strerror(errno));
 }
 
+static void row(FILE *out, const char *label, const char *text)
+{
+    fprintf(out, "| %s | ", label);
+    ng_print_escaped(out, NG_TO_MARKDOWN, text);
+    fputs(" |\n", out);
+}
+
+static void print_markdown_failures(FILE *out, const json_t *operation)
+{
+    const json_t *failures = json_object_get(operation, "failures");
+    json_t *line;
+    size_t k;
+
+    if (json_array_size(failures) == 0)
+        return;
+    fputs("\n## ", out);
+    ng_print_escaped(out, NG_TO_MARKDOWN, text_of(operation, "operation"));
+    fputs("\n\n", out);
+    ng_print_escaped(out, NG_TO_MARKDOWN, text_of(operation, "diagnosis"));
+    fputs("\n\n```\n", out);
+    json_array_foreach(failures, k, line)
+        if (k < 5) {
+            ng_print_escaped(out, NG_TO_CODE, json_string_value(line));
+            fputc('\n', out);
+        }
+    if (*text_of(operation, "shrunk") != '\0') {
+        fputs("shrunk to ", out);
+        ng_print_escaped(out, NG_TO_CODE, text_of(operation, "shrunk"));
+        fputc('\n', out);
+    }
+    fputs("```\n", out);
+}
+
 /* A Markdown summary that fits a CI step. */
 static void print_markdown(FILE *out, const json_t *run)
 {
     const json_t *operations = json_object_get(run, "operations");
     char a[32], b[32], verdict[64];
-    json_t *operation, *line;
-    size_t i, k;
+    json_t *operation;
+    size_t i;
 
-    fprintf(out, "# narrowgauge verify: %s\n\n"
-            "| | |\n|---|---|\n| subject | %s |\n| held against | %s |\n"
-            "| profile | %s |\n| level | %d |\n| seed | %" PRId64 " |\n"
-            "| version | %s |\n| time | %s |\n\n",
-            json_is_true(json_object_get(run, "passed")) ? "passed" : "FAILED",
-            text_of(run, "subject"), text_of(run, "expected"),
-            text_of(run, "profile"), (int)number_of(run, "level"),
-            number_of(run, "seed"), text_of(run, "version"),
-            text_of(run, "time"));
-    if (json_object_get(run, "verdict") != NULL)
-        fprintf(out, "The subject cannot be used: %s\n\n",
-                text_of(json_object_get(run, "verdict"), "text"));
-    fputs("| operation | variants | not covered | elements | differences | |\n"
+    fprintf(out, "# narrowgauge verify: %s\n\n| | |\n|---|---|\n",
+            json_is_true(json_object_get(run, "passed")) ? "passed" : "FAILED");
+    row(out, "subject", text_of(run, "subject"));
+    row(out, "held against", text_of(run, "expected"));
+    row(out, "profile", text_of(run, "profile"));
+    fprintf(out, "| level | %d |\n| seed | %" PRId64 " |\n",
+            (int)number_of(run, "level"), number_of(run, "seed"));
+    row(out, "GPU", text_of(run, "gpu"));
+    row(out, "toolkit", text_of(run, "toolkit"));
+    row(out, "version", text_of(run, "version"));
+    row(out, "time", text_of(run, "time"));
+    if (json_object_get(run, "verdict") != NULL) {
+        fputs("\nThe subject cannot be used: ", out);
+        ng_print_escaped(out, NG_TO_MARKDOWN,
+                         text_of(json_object_get(run, "verdict"), "text"));
+        fputc('\n', out);
+    }
+    fputs("\n| operation | variants | not covered | elements | differences | |\n"
           "|---|---:|---:|---:|---:|---|\n", out);
-    json_array_foreach(operations, i, operation)
-        fprintf(out, "| %s | %" PRId64 " | %" PRId64 " | %s | %s | %s |\n",
-                text_of(operation, "operation"), number_of(operation, "variants"),
+    json_array_foreach(operations, i, operation) {
+        fputs("| ", out);
+        ng_print_escaped(out, NG_TO_MARKDOWN, text_of(operation, "operation"));
+        fprintf(out, " | %" PRId64 " | %" PRId64 " | %s | %s | ",
+                number_of(operation, "variants"),
                 number_of(operation, "not_covered"),
                 ng_number_grouped(a, sizeof a, number_of(operation, "elements")),
-                ng_number_grouped(b, sizeof b, number_of(operation, "differences")),
-                verdict_of(verdict, operation));
-    json_array_foreach(operations, i, operation) {
-        const json_t *failures = json_object_get(operation, "failures");
-
-        if (json_array_size(failures) == 0)
-            continue;
-        fprintf(out, "\n## %s\n\n%s\n\n```\n", text_of(operation, "operation"),
-                text_of(operation, "diagnosis"));
-        json_array_foreach(failures, k, line)
-            if (k < 5)
-                fprintf(out, "%s\n", json_string_value(line));
-        if (*text_of(operation, "shrunk") != '\0')
-            fprintf(out, "shrunk to %s\n", text_of(operation, "shrunk"));
-        fputs("```\n", out);
+                ng_number_grouped(b, sizeof b,
+                                  number_of(operation, "differences")));
+        ng_print_escaped(out, NG_TO_MARKDOWN,
+                         ng_verify_verdict(verdict, operation));
+        fputs(" |\n", out);
     }
+    json_array_foreach(operations, i, operation)
+        print_markdown_failures(out, operation);
 }
 
-/* Write one file of the report. */
-static ng_status write_part(const char *folder, const json_t *run,
-                            const char *suffix, ng_error *error)
+static void print_json(FILE *out, const json_t *run)
 {
-    const int64_t shards = number_of(run, "shards");
+    json_dumpf(run, out, JSON_INDENT(2));
+    fputc('\n', out);
+}
+
+/* Write the file `stem` + `suffix`. */
+static ng_status write_part(const char *stem, const char *suffix,
+                            void (*print)(FILE *, const json_t *),
+                            const json_t *run, ng_error *error)
+{
     ng_atomic_file file = {0};
     char path[4096];
-    ng_status status;
 
-    /* Ranks of one mpirun were merged, and are whole again. */
-    if (shards > 1 && !json_is_true(json_object_get(run, "merged")))
-        snprintf(path, sizeof path, "%s/verify-%" PRId64 "-of-%" PRId64 "%s",
-                 folder, number_of(run, "shard"), shards, suffix);
-    else
-        snprintf(path, sizeof path, "%s/verify%s", folder, suffix);
-    status = ng_atomic_begin(&file, path, error);
+    if ((size_t)snprintf(path, sizeof path, "%s%s", stem, suffix) >= sizeof path)
+        return ng_fail(error, NG_BAD_FILE, "%s: name: too long", stem);
+
+    const ng_status status = ng_atomic_begin(&file, path, error);
+
     if (status != NG_OK)
         return status;
-    if (strcmp(suffix, ".json") == 0) {
-        json_dumpf(run, file.stream, JSON_INDENT(2));
-        fputc('\n', file.stream);
-    } else {
-        print_markdown(file.stream, run);
-    }
+    print(file.stream, run);
     return ng_atomic_commit(&file, error);
+}
+
+ng_status ng_verify_report_pages(const char *stem, const json_t *run,
+                                 ng_error *error)
+{
+    const ng_status status = write_part(stem, ".md", print_markdown, run, error);
+
+    return status == NG_OK ? write_part(stem, ".html", ng_verify_html_print,
+                                        run, error)
+                           : status;
 }
 
 ng_status ng_verify_report_write(const char *folder, const json_t *run,
                                  ng_error *error)
 {
+    const int64_t shards = number_of(run, "shards");
     ng_status status = ng_verify_report_folder(folder, error);
+    char stem[4096];
 
+    /* Ranks of one mpirun were merged, and are whole again. */
+    if (shards > 1 && !json_is_true(json_object_get(run, "merged")))
+        snprintf(stem, sizeof stem, "%s/verify-%" PRId64 "-of-%" PRId64, folder,
+                 number_of(run, "shard"), shards);
+    else
+        snprintf(stem, sizeof stem, "%s/verify", folder);
     if (status == NG_OK)
-        status = write_part(folder, run, ".json", error);
-    return status == NG_OK ? write_part(folder, run, ".md", error) : status;
+        status = write_part(stem, ".json", print_json, run, error);
+    return status == NG_OK ? ng_verify_report_pages(stem, run, error) : status;
 }

@@ -20,9 +20,17 @@ void ng_verify_report_print(FILE *out, const json_t *run, int max_failures);
 /* Make the folder of a report if it is not there. */
 ng_status ng_verify_report_folder(const char *folder, ng_error *error);
 
-/* Write folder/verify.json and folder/verify.md; of a shard
- * verify-I-of-N.json and .md. Each appears whole or not at all. */
+/* What became of an operation: "equal", or of a bounded one how near its bound
+ * it came, "DIFFERS", "not covered" ... Returns a string or text. */
+const char *ng_verify_verdict(char text[64], const json_t *operation);
+
+/* Write folder/verify.json, .md and .html; of a shard verify-I-of-N.json and so
+ * on. Each appears whole or not at all. */
 ng_status ng_verify_report_write(const char *folder, const json_t *run,
+                                 ng_error *error);
+
+/* Write stem.md and stem.html from a run's JSON, which may come from a file. */
+ng_status ng_verify_report_pages(const char *stem, const json_t *run,
                                  ng_error *error);
 
 /* Write JUnit XML: a test case an operation. Control bytes and bad UTF-8 in

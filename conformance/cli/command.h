@@ -34,6 +34,7 @@ int ng_cmd_gate(int argc, char **argv);
 int ng_cmd_identify(int argc, char **argv);
 int ng_cmd_ops(int argc, char **argv);
 int ng_cmd_quantize(int argc, char **argv);
+int ng_cmd_report(int argc, char **argv);
 int ng_cmd_round(int argc, char **argv);
 int ng_cmd_show(int argc, char **argv);
 int ng_cmd_study(int argc, char **argv);

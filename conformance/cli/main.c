@@ -23,6 +23,8 @@ static const ng_command commands[] = {
     {"compare", "judge what came back for those inputs", ng_cmd_compare},
     {"gate", "hold a run to what was accepted before: did a number move?",
      ng_cmd_gate},
+    {"report", "make the pages of a report again from its JSON",
+     ng_cmd_report},
     {"bench", "time operations, verified first", ng_cmd_bench},
     {"train", "train a mixture-of-experts model", ng_cmd_train},
     {"study", "what recipes do to convergence, with seeds", ng_cmd_study},
