@@ -68,8 +68,7 @@ static json_t *total_error(const json_t *operation)
     json_t *row;
     size_t i;
 
-    json_array_foreach(json_object_get(operation, "error"), i, row)
-    {
+    json_array_foreach(json_object_get(operation, "error"), i, row) {
         const json_int_t here = json_integer_value(json_array_get(row, 3));
 
         n += json_integer_value(json_array_get(row, 1));
@@ -86,13 +85,13 @@ static json_t *strata_of(const json_t *operation)
     const char *name;
     json_t *s;
 
-    json_object_foreach(json_object_get(operation, "strata"), name,
-                        s) if (json_integer_value(json_object_get(s, "cases"))
-                               > 0)
-        json_object_set_new(strata, name,
-                            json_pack("[O, O, O]", json_object_get(s, "cases"),
-                                      json_object_get(s, "inputs"),
-                                      json_object_get(s, "outputs")));
+    json_object_foreach(json_object_get(operation, "strata"), name, s)
+        if (json_integer_value(json_object_get(s, "cases")) > 0)
+            json_object_set_new(strata, name,
+                                json_pack("[O, O, O]",
+                                          json_object_get(s, "cases"),
+                                          json_object_get(s, "inputs"),
+                                          json_object_get(s, "outputs")));
     return strata;
 }
 
@@ -102,9 +101,9 @@ static json_t *met_of(const json_t *operation)
     json_t *met = json_array(), *count;
     const char *name;
 
-    json_object_foreach(json_object_get(operation, "events"), name,
-                        count) if (json_integer_value(count) > 0)
-        json_array_append_new(met, json_string(name));
+    json_object_foreach(json_object_get(operation, "events"), name, count)
+        if (json_integer_value(count) > 0)
+            json_array_append_new(met, json_string(name));
     return met;
 }
 
@@ -132,22 +131,25 @@ static json_t *keep(const json_t *operation)
     return kept;
 }
 
+static json_t *change_of(const json_t *finding)
+{
+    return json_sprintf(
+        "%s %s: %s", json_string_value(json_object_get(finding, "kind")),
+        json_string_value(json_object_get(finding, "operation")),
+        json_string_value(json_object_get(finding, "text")));
+}
+
 static json_t *changes_of(const json_t *outcome)
 {
-    json_t *changes = json_array(), *finding;
-    size_t i;
+    const json_t *findings = json_object_get(outcome, "findings");
+    const size_t n = json_array_size(findings);
+    json_t *changes = json_array();
 
-    json_array_foreach(json_object_get(outcome, "findings"), i,
-                       finding) if (i < MAX_CHANGES)
+    for (size_t i = 0; i < n && i < MAX_CHANGES; i++)
+        json_array_append_new(changes, change_of(json_array_get(findings, i)));
+    if (n > MAX_CHANGES)
         json_array_append_new(
-            changes,
-            json_sprintf(
-                "%s %s: %s",
-                json_string_value(json_object_get(finding, "kind")),
-                json_string_value(json_object_get(finding, "operation")),
-                json_string_value(json_object_get(finding, "text"))));
-    else if (i == MAX_CHANGES)
-        json_array_append_new(changes, json_string("..."));
+            changes, json_sprintf("... and %zu more", n - MAX_CHANGES));
     return changes;
 }
 
@@ -190,19 +192,16 @@ static void print(FILE *out, const json_t *baselines)
     size_t i, k;
 
     fprintf(out, "{\"schema\": \"%s\",\n \"entries\": [", schema_name);
-    json_array_foreach(entries, i, entry)
-    {
+    json_array_foreach(entries, i, entry) {
         fprintf(out, "%s\n  {\"key\": ", i > 0 ? "," : "");
         json_dumpf(json_object_get(entry, "key"), out, 0);
         fputs(",\n   \"history\": [", out);
-        json_array_foreach(json_object_get(entry, "history"), k, row)
-        {
+        json_array_foreach(json_object_get(entry, "history"), k, row) {
             fputs(k > 0 ? ",\n    " : "\n    ", out);
             json_dumpf(row, out, 0);
         }
         fputs("],\n   \"operations\": [", out);
-        json_array_foreach(json_object_get(entry, "operations"), k, row)
-        {
+        json_array_foreach(json_object_get(entry, "operations"), k, row) {
             fputs(k > 0 ? ",\n    " : "\n    ", out);
             json_dumpf(row, out, JSON_COMPACT);
         }

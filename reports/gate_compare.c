@@ -53,10 +53,9 @@ static const json_t *named(const json_t *operations, const char *name)
     json_t *operation;
     size_t i;
 
-    json_array_foreach(
-        operations, i,
-        operation) if (strcmp(text_of(operation, "operation"), name)
-                       == 0) return operation;
+    json_array_foreach(operations, i, operation)
+        if (strcmp(text_of(operation, "operation"), name) == 0)
+            return operation;
     return NULL;
 }
 
@@ -136,12 +135,11 @@ static void compare_coverage(comparison *c, const char *name,
                           " cases beyond the subject's limits, were "
                           "%" JSON_INTEGER_FORMAT,
                           beyond, number_of(before, "not_covered_cases")));
-    json_array_foreach(
-        met, i, item) if (variants > 0
-                          && number_of(events, json_string_value(item)) == 0)
-        find(c, LOST_COVERAGE, name,
-             json_sprintf("no element of the class %s any more",
-                          json_string_value(item)));
+    json_array_foreach(met, i, item)
+        if (variants > 0 && number_of(events, json_string_value(item)) == 0)
+            find(c, LOST_COVERAGE, name,
+                 json_sprintf("no element of the class %s any more",
+                              json_string_value(item)));
 }
 
 /* Names, comma-separated: "ties, special and 4 more". */
@@ -181,8 +179,7 @@ static void compare_strata(comparison *c, const char *name,
     const char *stratum;
     json_t *was;
 
-    json_object_foreach(json_object_get(before, "strata"), stratum, was)
-    {
+    json_object_foreach(json_object_get(before, "strata"), stratum, was) {
         const json_t *is = json_object_get(strata, stratum);
         const json_int_t cases = number_of(is, "cases");
 
@@ -236,8 +233,7 @@ static void error_of(json_int_t sums[3], const json_t *operation)
             sums[i] = json_integer_value(json_array_get(error, i));
         return;
     }
-    json_array_foreach(error, i, row)
-    {
+    json_array_foreach(error, i, row) {
         const json_int_t most = json_integer_value(json_array_get(row, 3));
 
         sums[0] += json_integer_value(json_array_get(row, 1));
@@ -285,11 +281,11 @@ static bool same_cases(const json_t *before, const json_t *now)
     const char *name;
     json_t *was;
 
-    json_object_foreach(
-        json_object_get(before, "strata"), name,
-        was) if (!json_equal(json_object_get(json_object_get(strata, name),
-                                             "inputs"),
-                             json_array_get(was, 1))) return false;
+    json_object_foreach(json_object_get(before, "strata"), name, was)
+        if (!json_equal(
+                json_object_get(json_object_get(strata, name), "inputs"),
+                json_array_get(was, 1)))
+            return false;
     return number_of(before, "cases") == number_of(now, "cases");
 }
 
@@ -320,8 +316,7 @@ static void note_new_operations(comparison *c)
     json_t *operation;
     size_t i;
 
-    json_array_foreach(json_object_get(c->run, "operations"), i, operation)
-    {
+    json_array_foreach(json_object_get(c->run, "operations"), i, operation) {
         const char *name = text_of(operation, "operation");
         const json_t *before = named(known, name);
 
@@ -370,8 +365,8 @@ static json_int_t count_waived(const json_t *findings)
     json_t *finding;
     size_t i;
 
-    json_array_foreach(findings, i, finding) n +=
-        json_is_object(json_object_get(finding, "waiver"));
+    json_array_foreach(findings, i, finding)
+        n += json_is_object(json_object_get(finding, "waiver"));
     return n;
 }
 

@@ -73,7 +73,8 @@ static xmlBufferPtr document_of(const json_t *outcome)
     xmlTextWriterWriteFormatAttribute(
         writer, BAD_CAST "skipped", "%" JSON_INTEGER_FORMAT,
         json_integer_value(json_object_get(outcome, "waived")));
-    json_array_foreach(findings, i, item) write_finding(writer, item);
+    json_array_foreach(findings, i, item)
+        write_finding(writer, item);
     json_array_foreach(expired, i, item)
         write_expired(writer, json_string_value(item));
     if (n == 0) {

@@ -42,8 +42,9 @@ static void print_counts(FILE *out, const json_t *outcome)
     for (int k = 0; (kind = ng_gate_kind(k)) != NULL; k++) {
         int n = 0;
 
-        json_array_foreach(findings, i, finding) n +=
-            !is_waived(finding) && strcmp(text_of(finding, "kind"), kind) == 0;
+        json_array_foreach(findings, i, finding)
+            n += !is_waived(finding)
+                 && strcmp(text_of(finding, "kind"), kind) == 0;
         if (n > 0) {
             fprintf(out, "%s%d %s", separator, n, kind);
             separator = ", ";
@@ -95,31 +96,28 @@ void ng_gate_print(FILE *out, const json_t *outcome)
     fputs(": ", out);
     show(out, NG_TO_TERMINAL, accepted, "why");
     fputc('\n', out);
-    json_array_foreach(json_object_get(outcome, "findings"), i,
-                       item) if (!is_waived(item) && n++ < MAX_LINES)
-    {
-        fputs("REGRESSION ", out);
-        show(out, NG_TO_TERMINAL, item, "kind");
-        fputc(' ', out);
-        show(out, NG_TO_TERMINAL, item, "operation");
-        fputs(": ", out);
-        show(out, NG_TO_TERMINAL, item, "text");
-        fputc('\n', out);
-    }
-    json_array_foreach(json_object_get(outcome, "expired"), i,
-                       item) if (n++ < MAX_LINES)
-    {
-        fputs("REGRESSION expired-waiver ", out);
-        ng_print_escaped(out, NG_TO_TERMINAL, json_string_value(item));
-        fputc('\n', out);
-    }
+    json_array_foreach(json_object_get(outcome, "findings"), i, item)
+        if (!is_waived(item) && n++ < MAX_LINES) {
+            fputs("REGRESSION ", out);
+            show(out, NG_TO_TERMINAL, item, "kind");
+            fputc(' ', out);
+            show(out, NG_TO_TERMINAL, item, "operation");
+            fputs(": ", out);
+            show(out, NG_TO_TERMINAL, item, "text");
+            fputc('\n', out);
+        }
+    json_array_foreach(json_object_get(outcome, "expired"), i, item)
+        if (n++ < MAX_LINES) {
+            fputs("REGRESSION expired-waiver ", out);
+            ng_print_escaped(out, NG_TO_TERMINAL, json_string_value(item));
+            fputc('\n', out);
+        }
     if (n > MAX_LINES)
         fprintf(out,
                 "     ... %d more; --markdown, --junit and --json have "
                 "them all\n",
                 n - MAX_LINES);
-    json_array_foreach(json_object_get(outcome, "notes"), i, item)
-    {
+    json_array_foreach(json_object_get(outcome, "notes"), i, item) {
         fputs("note: ", out);
         ng_print_escaped(out, NG_TO_TERMINAL, json_string_value(item));
         fputc('\n', out);
@@ -143,8 +141,7 @@ static void print_findings(FILE *out, const json_t *outcome)
     if (json_array_size(findings) == 0)
         return;
     fputs("\n| | kind | operation | what |\n|---|---|---|---|\n", out);
-    json_array_foreach(findings, i, item)
-    {
+    json_array_foreach(findings, i, item) {
         const json_t *waiver = json_object_get(item, "waiver");
 
         fputs(is_waived(item) ? "| waived | " : "| **regression** | ", out);
@@ -170,8 +167,7 @@ static void print_list(FILE *out, const char *label, const json_t *list)
 
     if (json_array_size(list) > 0)
         fputc('\n', out);
-    json_array_foreach(list, i, item)
-    {
+    json_array_foreach(list, i, item) {
         fprintf(out, "- %s", label);
         ng_print_escaped(out, NG_TO_MARKDOWN, json_string_value(item));
         fputc('\n', out);

@@ -206,7 +206,7 @@ ng_status ng_waivers_read(ng_waivers *waivers, const char *path,
         status = ng_fail(error, NG_NO_MEMORY, "%s: out of memory", path);
     else
         status = ng_input_read(text, &file, 0, (size_t)file.size, error);
-    if (status == NG_OK)
+    if (text != NULL && status == NG_OK)
         status = take_text(&r, text, (size_t)file.size);
     ng_input_close(&file);
     free(text);

@@ -31,14 +31,14 @@ static json_t *columns_of(const json_t *operations)
 
     json_array_foreach(operations, i, operation)
         json_object_foreach(json_object_get(operation, "axes"), axis, values)
-            json_object_foreach(values, value, tally)
-    {
-        if (number_of(tally, "cases") == 0)
-            continue;
-        if (json_object_get(columns, axis) == NULL)
-            json_object_set_new(columns, axis, json_object());
-        json_object_set_new(json_object_get(columns, axis), value, json_true());
-    }
+            json_object_foreach(values, value, tally) {
+                if (number_of(tally, "cases") == 0)
+                    continue;
+                if (json_object_get(columns, axis) == NULL)
+                    json_object_set_new(columns, axis, json_object());
+                json_object_set_new(json_object_get(columns, axis), value,
+                                    json_true());
+            }
     return columns;
 }
 
@@ -48,8 +48,7 @@ static void print_head(FILE *out, const json_t *columns)
     json_t *values, *unused;
 
     fputs("<thead><tr><th rowspan=\"2\" class=\"left\">operation</th>", out);
-    json_object_foreach((json_t *)columns, axis, values)
-    {
+    json_object_foreach((json_t *)columns, axis, values) {
         fprintf(out, "<th class=\"axis\" colspan=\"%zu\">",
                 json_object_size(values));
         ng_print_escaped(out, NG_TO_HTML, axis);
@@ -57,12 +56,11 @@ static void print_head(FILE *out, const json_t *columns)
     }
     fputs("</tr><tr>", out);
     json_object_foreach((json_t *)columns, axis, values)
-        json_object_foreach(values, value, unused)
-    {
-        fputs("<th class=\"value\"><span>", out);
-        ng_print_escaped(out, NG_TO_HTML, value);
-        fputs("</span></th>", out);
-    }
+        json_object_foreach(values, value, unused) {
+            fputs("<th class=\"value\"><span>", out);
+            ng_print_escaped(out, NG_TO_HTML, value);
+            fputs("</span></th>", out);
+        }
     fputs("</tr></thead>\n", out);
 }
 
@@ -105,9 +103,10 @@ static void print_row(FILE *out, const json_t *operation, const json_t *columns)
         out, NG_TO_HTML,
         json_string_value(json_object_get(operation, "operation")));
     fputs("</th>", out);
-    json_object_foreach((json_t *)columns, axis,
-                        values) json_object_foreach(values, value, unused)
-        print_cell(out, json_object_get(json_object_get(axes, axis), value));
+    json_object_foreach((json_t *)columns, axis, values)
+        json_object_foreach(values, value, unused)
+            print_cell(out,
+                       json_object_get(json_object_get(axes, axis), value));
     fputs("</tr>\n", out);
 }
 
@@ -122,8 +121,9 @@ void ng_heat_map(FILE *out, const json_t *operations)
           out);
     print_head(out, columns);
     fputs("<tbody>\n", out);
-    json_array_foreach(operations, i, operation) if (ran(operation))
-        print_row(out, operation, columns);
+    json_array_foreach(operations, i, operation)
+        if (ran(operation))
+            print_row(out, operation, columns);
     fputs("</tbody></table></div>\n", out);
     json_decref(columns);
 }

@@ -144,8 +144,7 @@ static ng_status check_members(walk *w, const json_t *object,
     json_t *value;
     ng_status status = NG_OK;
 
-    json_object_foreach((json_t *)object, name, value)
-    {
+    json_object_foreach((json_t *)object, name, value) {
         const json_t *known = json_object_get(properties, name);
 
         if (known == NULL && json_is_false(others))
@@ -243,8 +242,7 @@ static ng_status check_words(const walk *w, const json_t *schema)
 
     if (!json_is_object(schema))
         return bad_schema(w, "not an object", "");
-    json_object_foreach((json_t *)schema, name, value)
-    {
+    json_object_foreach((json_t *)schema, name, value) {
         size_t i = 0;
 
         while (i < sizeof words / sizeof *words && strcmp(words[i], name) != 0)

@@ -30,6 +30,7 @@ libsuite_a_SOURCES += \
 # ---- schemas, embedded as text -------------------------------------------------
 ng_schemas = \
 	%D%/schema/baseline.schema.json \
+	%D%/schema/convergence.schema.json \
 	%D%/schema/gate.schema.json \
 	%D%/schema/verify.schema.json
 

@@ -84,8 +84,7 @@ static void print_tiles(FILE *out, const json_t *run)
     json_t *operation;
     size_t i;
 
-    json_array_foreach(operations, i, operation)
-    {
+    json_array_foreach(operations, i, operation) {
         n_run += number_of(operation, "cases") > 0;
         n_equal += number_of(operation, "cases") > 0 && !has_failed(operation);
     }
@@ -141,8 +140,8 @@ static int count_failures(const json_t *run)
     size_t i;
     int n = json_object_get(run, "verdict") != NULL;
 
-    json_array_foreach(json_object_get(run, "operations"), i, operation) n +=
-        has_failed(operation);
+    json_array_foreach(json_object_get(run, "operations"), i, operation)
+        n += has_failed(operation);
     return n;
 }
 
@@ -174,8 +173,7 @@ static void print_failure(FILE *out, const json_t *operation)
         html(out, text_of(operation, "diagnosis"));
         fputs("</p>\n", out);
     }
-    json_array_foreach(json_object_get(operation, "missing"), i, class)
-    {
+    json_array_foreach(json_object_get(operation, "missing"), i, class) {
         fputs("<p class=\"why\">claims to have met the class ", out);
         html(out, json_string_value(class));
         fputs(" and did not</p>\n", out);
@@ -221,9 +219,9 @@ static void print_failures(FILE *out, const json_t *run)
         html(out, text_of(verdict, "text"));
         fputs("</p></div>\n", out);
     }
-    json_array_foreach(json_object_get(run, "operations"), i,
-                       operation) if (has_failed(operation))
-        print_failure(out, operation);
+    json_array_foreach(json_object_get(run, "operations"), i, operation)
+        if (has_failed(operation))
+            print_failure(out, operation);
 }
 
 /* ---- the table ---- */
@@ -291,7 +289,8 @@ static void print_table(FILE *out, const json_t *operations)
           "<th>differences</th><th>elements</th><th>cases</th><th>variants</th>"
           "<th>not covered</th><th>seconds</th></tr></thead>\n<tbody>\n",
           out);
-    json_array_foreach(operations, i, operation) print_row(out, operation);
+    json_array_foreach(operations, i, operation)
+        print_row(out, operation);
     fputs("</tbody></table></div>\n", out);
 }
 
@@ -309,9 +308,9 @@ static int count_axes(const json_t *operations)
     size_t i;
     int n = 0;
 
-    json_array_foreach(operations, i, operation) n +=
-        number_of(operation, "cases") > 0
-        && json_object_size(json_object_get(operation, "axes")) > 0;
+    json_array_foreach(operations, i, operation)
+        n += number_of(operation, "cases") > 0
+             && json_object_size(json_object_get(operation, "axes")) > 0;
     return n;
 }
 

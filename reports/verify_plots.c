@@ -40,8 +40,7 @@ static bool are_rows(const json_t *rows)
     json_t *row;
     size_t i;
 
-    json_array_foreach(rows, i, row)
-    {
+    json_array_foreach(rows, i, row) {
         if (!(row_number(row, 0) > last) || row_number(row, 0) > 1100
             || row_number(row, 1) < 1)
             return false;
@@ -355,7 +354,8 @@ static void plot_error(FILE *out, const json_t *operation)
     json_t *row;
     size_t i;
 
-    json_array_foreach(v.rows, i, row) elements += row_number(row, 1);
+    json_array_foreach(v.rows, i, row)
+        elements += row_number(row, 1);
     begin_card(out, operation);
     fprintf(out, "<p>%s elements</p>",
             ng_number_grouped(digits, sizeof digits, (int64_t)elements));
@@ -428,7 +428,8 @@ static int count(const json_t *operations, bool (*has)(const json_t *))
     size_t i;
     int n = 0;
 
-    json_array_foreach(operations, i, operation) n += has(operation);
+    json_array_foreach(operations, i, operation)
+        n += has(operation);
     return n;
 }
 
@@ -440,8 +441,9 @@ static void plot(FILE *out, const json_t *operations,
     size_t i;
 
     fputs("<div class=\"cards\">\n", out);
-    json_array_foreach(operations, i, operation) if (has(operation))
-        one(out, operation);
+    json_array_foreach(operations, i, operation)
+        if (has(operation))
+            one(out, operation);
     fputs("</div>\n", out);
 }
 

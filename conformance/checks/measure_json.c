@@ -85,12 +85,13 @@ void ng_measurement_of_json(ng_measurement *m, const json_t *object)
     m->nan_scales = count_of(json_object_get(scales, "nan"));
     for (i = 0; i < NG_ULP_BINS; i++)
         m->ulp[i] = count_of(json_array_get(json_object_get(object, "ulp"), i));
-    json_array_foreach(json_object_get(object, "error"), i,
-                       row) if (place_of(row) >= 0) m->error[place_of(row)] =
-        (ng_binade_error){count_of(json_array_get(row, 1)),
-                          count_of(json_array_get(row, 2)),
-                          count_of(json_array_get(row, 3))};
-    json_array_foreach(json_object_get(scales, "binades"), i,
-                       row) if (place_of(row) >= 0) m->scale[place_of(row)] =
-        count_of(json_array_get(row, 1));
+    json_array_foreach(json_object_get(object, "error"), i, row)
+        if (place_of(row) >= 0)
+            m->error[place_of(row)] =
+                (ng_binade_error){count_of(json_array_get(row, 1)),
+                                  count_of(json_array_get(row, 2)),
+                                  count_of(json_array_get(row, 3))};
+    json_array_foreach(json_object_get(scales, "binades"), i, row)
+        if (place_of(row) >= 0)
+            m->scale[place_of(row)] = count_of(json_array_get(row, 1));
 }

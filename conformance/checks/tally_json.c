@@ -58,8 +58,7 @@ static void add_members(json_t *sum, const json_t *part)
     const char *name;
     json_t *value;
 
-    json_object_foreach((json_t *)part, name, value)
-    {
+    json_object_foreach((json_t *)part, name, value) {
         json_t *mine = json_object_get(sum, name);
 
         if (mine == NULL)

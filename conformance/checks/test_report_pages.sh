@@ -139,6 +139,16 @@ tr -d '\n' < bad/verify.json | sed -E \
 report 0 odd
 harmless odd/verify.html
 
+# ---- a study's pages, to the bytes that are committed ---------------------------------------
+mkdir study
+cp "${NG_SRCDIR:-.}/reports/convergence.json" study || exit 99
+report 0 study
+cmp study/convergence.md "${NG_SRCDIR:-.}/reports/convergence.md" || complain 'another page of the study'
+sed -i 's/"seeds": [0-9]*/"seeds": "3"/' study/convergence.json
+report 2 study
+grep -qx 'narrowgauge report: study/convergence.json: /seeds: not of type integer' err ||
+    complain 'a bad study: not said'
+
 # ---- what is refused: the pages stay as they were -----------------------------------------
 cp bad/verify.html kept
 sed -i 's/"level": 0/"level": 7/' bad/verify.json
@@ -151,7 +161,7 @@ report 2 bad
 grep -qE '^narrowgauge report: bad/verify.json:[0-9]+: not JSON: ' err || complain 'a torn file: not said'
 mkdir empty
 report 2 empty
-grep -qx 'narrowgauge report: empty: no verify.json in it' err || complain 'empty: not said'
+grep -qx 'narrowgauge report: empty: no verify.json or convergence.json in it' err || complain 'empty: not said'
 report 2 none
 grep -qx 'narrowgauge report: none: folder: cannot be read' err || complain 'none: not said'
 report 2

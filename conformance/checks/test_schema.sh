@@ -34,6 +34,7 @@ PYTHON
 }
 
 fits accumulation "$reports/accumulation.json"
+fits convergence "$reports/convergence.json"
 fits optimizers "$reports/optimizers.json"
 fits probe-wgmma "$reports/gpu/probe-wgmma.json"
 

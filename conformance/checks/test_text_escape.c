@@ -10,21 +10,26 @@ static const struct row {
     const char *text, *terminal, *markdown, *code, *html;
 } rows[] = {
     {"plain 1.5", "plain 1.5", "plain 1.5", "plain 1.5", "plain 1.5"},
-    {"<b a='1' c=\"2\">&", "<b a='1' c=\"2\">&",
-     "&lt;b a='1' c=\"2\"&gt;&amp;", "<b a='1' c=\"2\">&",
-     "&lt;b a=&#39;1&#39; c=&quot;2&quot;&gt;&amp;"},
+    {"<b a='1' c=\"2\">&", "<b a='1' c=\"2\">&", "&lt;b a='1' c=\"2\"&gt;&amp;",
+     "<b a='1' c=\"2\">&", "&lt;b a=&#39;1&#39; c=&quot;2&quot;&gt;&amp;"},
     {"a|b`c`*d*[e](f)~\\", "a|b`c`*d*[e](f)~\\",
      "a\\|b\\`c\\`\\*d\\*\\[e\\](f)\\~\\\\", "a|b'c'*d*[e](f)~\\",
      "a|b`c`*d*[e](f)~\\"},
     {"\033[31mred\r\n\t\177", "?[31mred????", "?\\[31mred????", "?[31mred????",
      "\xEF\xBF\xBD[31mred\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD"},
-    {"\xC3\xA9 \xE2\x82\xAC \xF0\x9F\x98\x80", "\xC3\xA9 \xE2\x82\xAC \xF0\x9F\x98\x80",
-     "\xC3\xA9 \xE2\x82\xAC \xF0\x9F\x98\x80", "\xC3\xA9 \xE2\x82\xAC \xF0\x9F\x98\x80",
+    {"\xC3\xA9 \xE2\x82\xAC \xF0\x9F\x98\x80",
+     "\xC3\xA9 \xE2\x82\xAC \xF0\x9F\x98\x80",
+     "\xC3\xA9 \xE2\x82\xAC \xF0\x9F\x98\x80",
+     "\xC3\xA9 \xE2\x82\xAC \xF0\x9F\x98\x80",
      "\xC3\xA9 \xE2\x82\xAC \xF0\x9F\x98\x80"},
     /* C1 controls, right-to-left override, line separator, BOM, no character. */
-    {"\xC2\x9B" "a\xE2\x80\xAE" "b\xE2\x80\xA8\xEF\xBB\xBF\xEF\xBF\xBE",
+    {"\xC2\x9B"
+     "a\xE2\x80\xAE"
+     "b\xE2\x80\xA8\xEF\xBB\xBF\xEF\xBF\xBE",
      "?a?b???", "?a?b???", "?a?b???",
-     "\xEF\xBF\xBD" "a\xEF\xBF\xBD" "b\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD"},
+     "\xEF\xBF\xBD"
+     "a\xEF\xBF\xBD"
+     "b\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD"},
     /* Stray bytes, a form too long (of '<'), a surrogate, past the last, cut. */
     {"\x80 \xFF \xC0\xBC \xED\xA0\x80 \xF4\x90\x80\x80 \xE2\x82",
      "? ? ?? ??? ???? ??", "? ? ?? ??? ???? ??", "? ? ?? ??? ???? ??", NULL},

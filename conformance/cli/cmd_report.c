@@ -7,6 +7,7 @@
 
 #include "conformance/cli/command.h"
 #include "conformance/cli/complain.h"
+#include "reports/convergence_page.h"
 #include "reports/json_schema.h"
 #include "reports/verify_report.h"
 
@@ -48,9 +49,10 @@ static const struct argp argp = {
     parse,
     "DIR",
     "Make the pages of a report again from its JSON: verify.md and verify.html "
-    "beside every verify.json (of shards verify-I-of-N.json) in the folder. A "
-    "file that does not fit its schema is refused, and its pages stay as they "
-    "were."
+    "beside every verify.json (of shards verify-I-of-N.json) in the folder, "
+    "and "
+    "a study's pages beside its convergence.json. A file that does not fit its "
+    "schema is refused, and its pages stay as they were."
     "\vExample:\n"
     "  narrowgauge verify --report report && narrowgauge report report\n\n"
     "Exit status: 0 all made; 2 nothing to make them from, or an unreadable "
@@ -61,7 +63,12 @@ static const struct argp argp = {
 
 static const char command[] = "report";
 
-static int is_run(const struct dirent *entry)
+static bool is_study(const char *name)
+{
+    return strcmp(name, "convergence.json") == 0;
+}
+
+static int is_result(const struct dirent *entry)
 {
     const char *name = entry->d_name;
     const size_t length = strlen(name);
@@ -69,37 +76,81 @@ static int is_run(const struct dirent *entry)
 
     if (length < 6 || strcmp(name + length - 5, ".json") != 0)
         return 0;
-    if (strcmp(name, "verify.json") == 0)
+    if (strcmp(name, "verify.json") == 0 || is_study(name))
         return 1;
     (void)sscanf(name, "verify-%*d-of-%*d.json%n", &end);
     return end > 0 && (size_t)end == length;
 }
 
-/* The pages of one file. */
-static int remake(const arguments *a, const char *name, json_t *made)
+/* Read folder/name, which must fit the schema. Null after one line, *exit_status
+ * set. */
+static json_t *read_result(char path[MAX_PATH], int *exit_status,
+                           const arguments *a, const char *name,
+                           const char *schema)
+{
+    ng_error error;
+    ng_status status;
+    json_t *result = NULL;
+
+    if ((size_t)snprintf(path, MAX_PATH, "%s/%s", a->folder, name) >= MAX_PATH)
+        *exit_status =
+            ng_complain(NG_EXIT_USAGE, command, "%s: name too long", a->folder);
+    else if ((result = ng_schema_read(&status, path, schema, &error)) == NULL)
+        *exit_status = ng_complain_status(command, status, &error);
+    return result;
+}
+
+static void note_made(json_t *made, const char *name, const char *suffix)
+{
+    const size_t stem = strlen(name) - strlen(".json");
+
+    json_array_append_new(made,
+                          json_sprintf("%.*s%s", (int)stem, name, suffix));
+}
+
+/* The pages of a study. */
+static int remake_study(const arguments *a, const char *name, json_t *made)
 {
     char path[MAX_PATH];
     ng_error error;
-    ng_status status;
+    bool plotted = false;
+    int exit_status = NG_EXIT_OK;
+    json_t *study = read_result(path, &exit_status, a, name, "convergence");
 
-    if ((size_t)snprintf(path, sizeof path, "%s/%s", a->folder, name)
-        >= sizeof path)
-        return ng_complain(NG_EXIT_USAGE, command, "%s: name too long",
-                           a->folder);
+    if (study == NULL)
+        return exit_status;
 
-    json_t *run = ng_schema_read(&status, path, "verify", &error);
+    const ng_status status =
+        ng_convergence_page_write(&plotted, study, a->folder, &error);
+
+    json_decref(study);
+    if (status != NG_OK)
+        return ng_complain(NG_EXIT_ENVIRONMENT, command, "%s", error.text);
+    note_made(made, name, ".md");
+    if (plotted)
+        note_made(made, name, ".svg");
+    return NG_EXIT_OK;
+}
+
+/* The pages of a run. */
+static int remake_run(const arguments *a, const char *name, json_t *made)
+{
+    char path[MAX_PATH];
+    ng_error error;
+    int exit_status = NG_EXIT_OK;
+    json_t *run = read_result(path, &exit_status, a, name, "verify");
 
     if (run == NULL)
-        return ng_complain_status(command, status, &error);
+        return exit_status;
     path[strlen(path) - strlen(".json")] = '\0';
-    status = ng_verify_report_pages(path, run, &error);
+
+    const ng_status status = ng_verify_report_pages(path, run, &error);
+
     json_decref(run);
     if (status != NG_OK)
         return ng_complain(NG_EXIT_ENVIRONMENT, command, "%s", error.text);
-    json_array_append_new(made,
-                          json_sprintf("%.*s.md", (int)strlen(name) - 5, name));
-    json_array_append_new(
-        made, json_sprintf("%.*s.html", (int)strlen(name) - 5, name));
+    note_made(made, name, ".md");
+    note_made(made, name, ".html");
     return NG_EXIT_OK;
 }
 
@@ -108,30 +159,33 @@ int ng_cmd_report(int argc, char **argv)
     arguments a = {.folder = NULL};
     struct dirent **entries = NULL;
     int exit_status = NG_EXIT_OK;
-    json_t *name;
+    json_t *page;
     size_t i;
 
     ng_command_parse(&argp, argc, argv, &a);
 
-    const int n = scandir(a.folder, &entries, is_run, alphasort);
+    const int n = scandir(a.folder, &entries, is_result, alphasort);
     json_t *made = json_array();
 
     if (n < 0)
         exit_status = ng_complain(NG_EXIT_USAGE, command,
                                   "%s: folder: cannot be read", a.folder);
     else if (n == 0)
-        exit_status = ng_complain(NG_EXIT_USAGE, command,
-                                  "%s: no verify.json in it", a.folder);
+        exit_status = ng_complain(
+            NG_EXIT_USAGE, command,
+            "%s: no verify.json or convergence.json in it", a.folder);
     for (int k = 0; k < n; k++) {
-        const int status = remake(&a, entries[k]->d_name, made);
+        const char *name = entries[k]->d_name;
+        const int status = is_study(name) ? remake_study(&a, name, made)
+                                          : remake_run(&a, name, made);
 
         exit_status = status > exit_status ? status : exit_status;
         free(entries[k]);
     }
     free(entries);
     if (!a.json)
-        json_array_foreach(made, i, name)
-            printf("%s/%s\n", a.folder, json_string_value(name));
+        json_array_foreach(made, i, page)
+            printf("%s/%s\n", a.folder, json_string_value(page));
     if (a.json && json_array_size(made) > 0)
         ng_print_json(json_incref(made));
     json_decref(made);

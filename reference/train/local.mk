@@ -98,7 +98,6 @@ EXTRA_DIST += \
 	conformance/checks/long_model.sh \
 	conformance/checks/long_train.sh \
 	conformance/checks/train_runs.sh \
-	reports/schema/convergence.schema.json \
 	reports/schema/optimizers.schema.json
 
 # ---- tests -------------------------------------------------------------------
