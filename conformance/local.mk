@@ -478,8 +478,13 @@ TESTS += $(ng_test_scripts)
 
 EXTRA_DIST += \
 	%D%/faults/mutations.txt \
+	%D%/peers/checkout.py \
+	%D%/peers/peer_deepgemm.py \
 	%D%/peers/peer_gfloat.py \
+	%D%/peers/peer_microxcaling.py \
 	%D%/peers/peer_ml_dtypes.py \
+	%D%/peers/peer_torchao.py \
+	%D%/peers/peer_torchao_pre4725.py \
 	%D%/peers/requirements.txt \
 	%D%/peers/run.py \
 	%D%/peers/tensors.py \

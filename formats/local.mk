@@ -69,12 +69,23 @@ nobase_nginclude_HEADERS = \
 # ---- profiles, embedded as text ----------------------------------------------
 ng_profiles = \
 	%D%/profiles/cuda-headers.profile \
+	%D%/profiles/deepgemm.profile \
 	%D%/profiles/flashoptim.profile \
 	%D%/profiles/gfloat.profile \
 	%D%/profiles/hopper-wgmma.profile \
+	%D%/profiles/microxcaling-even.profile \
+	%D%/profiles/microxcaling.profile \
 	%D%/profiles/ml-dtypes.profile \
 	%D%/profiles/ng.profile \
-	%D%/profiles/ocp.profile
+	%D%/profiles/ocp.profile \
+	%D%/profiles/torchao-ceil-pre4725.profile \
+	%D%/profiles/torchao-ceil.profile \
+	%D%/profiles/torchao-even-pre4725.profile \
+	%D%/profiles/torchao-even.profile \
+	%D%/profiles/torchao-floor-pre4725.profile \
+	%D%/profiles/torchao-floor.profile \
+	%D%/profiles/torchao-rceil-pre4725.profile \
+	%D%/profiles/torchao-rceil.profile
 
 EXTRA_DIST += $(ng_profiles)
 BUILT_SOURCES += %D%/profiles_table.c

@@ -10,12 +10,19 @@ static const char *const rounding_names[] = {
 static const char *const overflow_names[] = {"saturate", "ieee"};
 static const char *const e2m1_nan_names[] = {"zero", "max", "minus-zero",
                                              "three"};
+static const char *const e2m1_zero_names[] = {"signed", "plus",
+                                              "kept-if-rounded"};
+static const char *const e2m1_half_names[] = {"exact", "added"};
 static const char *const nan_names[] = {"canonical", "bf16-widened", "quiet"};
 static const char *const ue8m0_names[] = {"magnitude", "ml-dtypes"};
-static const char *const mxfp4_scale_names[] = {"floor", "ceil", "even",
-                                                "rceil"};
+static const char *const mxfp4_scale_names[] = {
+    "floor", "ceil", "even", "rceil", "even-fp32", "rceil-fp32", "rceil-log2",
+    "floor-log2"};
+static const char *const mxfp4_least_names[] = {"none", "1e-4"};
+static const char *const mxfp4_byte_0_names[] = {"2^-127", "2^-126", "1"};
 static const char *const fp8_scale_names[] = {"fp32", "pow2"};
-static const char *const block_nan_names[] = {"propagate"};
+static const char *const block_nan_names[] = {"propagate", "coded",
+                                              "infinity-largest", "largest"};
 static const char *const headroom_names[] = {"0", "1", "2", "3", "4",
                                              "5", "6", "7", "8"};
 static const char *const split_names[] = {"ulp", "flashoptim"};
@@ -44,18 +51,29 @@ static const struct {
     [NG_RULE_E2M1_NAN] = {"e2m1.nan", offsetof(ng_rules, e2m1_nan),
         OF_PEERS(e2m1_nan_names, 2),
         "the E2M1 code of a NaN, which the format cannot hold"},
+    [NG_RULE_E2M1_ZERO] = {"e2m1.zero", offsetof(ng_rules, e2m1_zero),
+        OF_PEERS(e2m1_zero_names, 2), "the sign of an E2M1 zero"},
+    [NG_RULE_E2M1_HALF] = {"e2m1.half", offsetof(ng_rules, e2m1_half),
+        OF_PEERS(e2m1_half_names, 1),
+        "how a number just below half of E2M1's least step is rounded"},
     [NG_RULE_NAN] = {"nan", offsetof(ng_rules, nan),
         OF_PEERS(nan_names, 1), "the NaN that a change of format writes"},
     [NG_RULE_UE8M0] = {"ue8m0", offsetof(ng_rules, ue8m0),
         OF_PEERS(ue8m0_names, 1), "what UE8M0 makes of a number"},
     [NG_RULE_MXFP4_SCALE] = {"mxfp4.scale", offsetof(ng_rules, mxfp4_scale),
-        VALUES(mxfp4_scale_names),
+        OF_PEERS(mxfp4_scale_names, 4),
         "the scale of an MXFP4 block from its largest magnitude"},
+    [NG_RULE_MXFP4_LEAST] = {"mxfp4.least", offsetof(ng_rules, mxfp4_least),
+        OF_PEERS(mxfp4_least_names, 1),
+        "the least amax that an MXFP4 block is taken to have"},
+    [NG_RULE_MXFP4_BYTE_0] = {"mxfp4.byte-0", offsetof(ng_rules, mxfp4_byte_0),
+        OF_PEERS(mxfp4_byte_0_names, 2),
+        "what the elements under scale byte 0 are divided by"},
     [NG_RULE_FP8_SCALE] = {"fp8.scale", offsetof(ng_rules, fp8_scale),
         VALUES(fp8_scale_names),
         "the scale of an FP8 block from its largest magnitude"},
     [NG_RULE_BLOCK_NAN] = {"block.nan", offsetof(ng_rules, block_nan),
-        VALUES(block_nan_names), "a NaN or an infinity in a block"},
+        OF_PEERS(block_nan_names, 3), "a NaN or an infinity in a block"},
     [NG_RULE_HEADROOM] = {"headroom", offsetof(ng_rules, headroom),
         VALUES(headroom_names),
         "binades between the largest MXFP4 scale and the FP8 scale"},

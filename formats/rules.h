@@ -51,6 +51,23 @@ typedef enum ng_e2m1_nan {
     NG_N_E2M1_NANS
 } ng_e2m1_nan;
 
+/* The sign of an E2M1 zero. */
+typedef enum ng_e2m1_zero {
+    NG_E2M1_ZERO_SIGNED,    /* that of the number (default) */
+    NG_E2M1_ZERO_PLUS,      /* always + */
+    NG_E2M1_ZERO_KEPT_IF_ROUNDED,   /* + of an FP32 zero, which is all up to
+                               2^-150; that of a number which rounds to 0 */
+    NG_N_E2M1_ZEROS
+} ng_e2m1_zero;
+
+/* How a number just below half of E2M1's least step is rounded. */
+typedef enum ng_e2m1_half {
+    NG_E2M1_HALF_EXACT,     /* as any other (default) */
+    NG_E2M1_HALF_ADDED,     /* as floor(RN32(steps + 1/2)): from 1/2 - 2^-25
+                               steps on it is one step, whatever the rounding */
+    NG_N_E2M1_HALVES
+} ng_e2m1_half;
+
 /* The NaN that a change of format writes. */
 typedef enum ng_nan {
     NG_NAN_CANONICAL,       /* sign 0, every other bit 1 (default) */
@@ -76,8 +93,28 @@ typedef enum ng_mxfp4_scale {
     NG_MXFP4_CEIL,          /* ceil(log2 amax) - 2 */
     NG_MXFP4_EVEN,          /* floor after rounding amax to one fraction bit */
     NG_MXFP4_RCEIL,         /* the smallest e with amax <= 6 * 2^e */
-    NG_N_MXFP4_SCALES
+    NG_N_MXFP4_SCALES,      /* of the specification; then what peers have */
+    NG_MXFP4_EVEN_FP32 = NG_N_MXFP4_SCALES,     /* even, amax rounded in FP32:
+                               from 1.75 * 2^127 on it is an infinity */
+    NG_MXFP4_RCEIL_FP32,    /* rceil of RN32(amax * RN32(1 / 6)) */
+    NG_MXFP4_RCEIL_LOG2,    /* ceil of RN32(log2 RN32(amax / 6)) */
+    NG_MXFP4_FLOOR_LOG2     /* floor of RN32(log2 amax), less 2 */
 } ng_mxfp4_scale;
+
+/* The least amax that an MXFP4 block is taken to have. */
+typedef enum ng_mxfp4_least {
+    NG_MXFP4_LEAST_NONE,    /* (default) */
+    NG_MXFP4_LEAST_1E_4,    /* RN32(1e-4) */
+    NG_N_MXFP4_LEASTS
+} ng_mxfp4_least;
+
+/* What the elements of a block of scale byte 0, 2^-127, are divided by. */
+typedef enum ng_mxfp4_byte_0 {
+    NG_MXFP4_BYTE_0_EXACT,  /* 2^-127 (default) */
+    NG_MXFP4_BYTE_0_NORMAL, /* 2^-126 */
+    NG_MXFP4_BYTE_0_ONE,    /* 1 */
+    NG_N_MXFP4_BYTE_0S
+} ng_mxfp4_byte_0;
 
 /* The scale of an FP8 block from its amax; semantics section 4. */
 typedef enum ng_fp8_scale {
@@ -88,7 +125,12 @@ typedef enum ng_fp8_scale {
 
 /* A NaN or an infinity among the values of a block. */
 typedef enum ng_block_nan {
-    NG_BLOCK_NAN_PROPAGATE, /* the whole block is NaN (default) */
+    NG_BLOCK_NAN_PROPAGATE, /* the whole block is NaN; MXFP4's codes are 0
+                               (default) */
+    NG_BLOCK_NAN_CODED,     /* the same; MXFP4's codes are E2M1's NaN */
+    NG_BLOCK_NAN_INFINITY_LARGEST,  /* an infinity alone: scale 2^127, each
+                               element by itself; a NaN: as coded */
+    NG_BLOCK_NAN_LARGEST,   /* scale 2^127, each element by itself */
     NG_N_BLOCK_NANS
 } ng_block_nan;
 
@@ -134,9 +176,13 @@ typedef struct ng_rules {
     int rounding;           /* ng_rounding */
     int overflow;           /* ng_overflow; E2M1 and UE6M10 only saturate */
     int e2m1_nan;           /* ng_e2m1_nan */
+    int e2m1_zero;          /* ng_e2m1_zero */
+    int e2m1_half;          /* ng_e2m1_half */
     int nan;                /* ng_nan */
     int ue8m0;              /* ng_ue8m0 */
     int mxfp4_scale;        /* ng_mxfp4_scale */
+    int mxfp4_least;        /* ng_mxfp4_least */
+    int mxfp4_byte_0;       /* ng_mxfp4_byte_0 */
     int fp8_scale;          /* ng_fp8_scale */
     int block_nan;          /* ng_block_nan */
     int headroom;           /* 0 .. 8: the largest MXFP4 scale of an FP8 block
@@ -149,9 +195,10 @@ typedef struct ng_rules {
 
 /* The rules by number, for tables, command lines and diagnosis. */
 typedef enum ng_rule {
-    NG_RULE_ROUNDING, NG_RULE_OVERFLOW, NG_RULE_E2M1_NAN, NG_RULE_NAN,
-    NG_RULE_UE8M0,
-    NG_RULE_MXFP4_SCALE, NG_RULE_FP8_SCALE, NG_RULE_BLOCK_NAN,
+    NG_RULE_ROUNDING, NG_RULE_OVERFLOW, NG_RULE_E2M1_NAN,
+    NG_RULE_E2M1_ZERO, NG_RULE_E2M1_HALF, NG_RULE_NAN, NG_RULE_UE8M0,
+    NG_RULE_MXFP4_SCALE, NG_RULE_MXFP4_LEAST, NG_RULE_MXFP4_BYTE_0,
+    NG_RULE_FP8_SCALE, NG_RULE_BLOCK_NAN,
     NG_RULE_HEADROOM,
     NG_RULE_SPLIT, NG_RULE_COMPAND, NG_RULE_STEP,
     NG_RULE_GEMM,

@@ -237,12 +237,37 @@ static uint32_t ml_dtypes_ue8m0(ng_exact x, unsigned *events)
     return code > format->max_finite ? (uint32_t)format->nan : code;
 }
 
+/* Whether RN32(t + 1/2) is 1 although t < 1/2, where t = 2 |x| counts E2M1's
+ * least steps: FP32's last number below 1 is 1 - 2^-24, and the tie between the
+ * two goes to 1, so from t = 1/2 - 2^-25 on. */
+static bool half_makes_a_step(ng_exact x)
+{
+    const ng_exact least = {.significand = (UINT64_C(1) << 24) - 1,
+                            .exponent = -26};
+
+    const ng_exact half = {.significand = 1, .exponent = -2};
+
+    return ng_exact_compare_magnitude(x, least) >= 0
+           && ng_exact_compare_magnitude(x, half) < 0;
+}
+
+/* The sign of an E2M1 zero. */
+static uint32_t e2m1_zero(uint32_t sign, bool rounded, const ng_rules *rules)
+{
+    return rules->e2m1_zero == NG_E2M1_ZERO_SIGNED
+                   || (rules->e2m1_zero == NG_E2M1_ZERO_KEPT_IF_ROUNDED
+                       && rounded)
+               ? sign
+               : 0;
+}
+
 uint32_t ng_exact_round(const ng_format *format, ng_exact x,
                         const ng_rules *rules, uint32_t random,
                         unsigned *events)
 {
     const bool negative = x.negative && format->is_signed;
     const uint32_t sign = negative ? ng_format_sign(format) : 0;
+    const bool is_e2m1 = format == &ng_formats[NG_FORMAT_E2M1];
     const int p = format->fraction_bits;
 
     if (x.kind == NG_EXACT_NAN) {
@@ -259,7 +284,7 @@ uint32_t ng_exact_round(const ng_format *format, ng_exact x,
     if (x.significand == 0) {
         if (!format->has_subnormals)        /* UE8M0 has no zero */
             *events |= 1u << NG_EVENT_INEXACT;
-        return sign;
+        return is_e2m1 ? e2m1_zero(sign, false, rules) : sign;
     }
 
     /* Codes of one exponent field are spaced evenly, by 2^quantum: x is n such
@@ -278,8 +303,12 @@ uint32_t ng_exact_round(const ng_format *format, ng_exact x,
     ng_rest rest;
     const uint64_t n = integer_part(x, field - format->bias - p, &rest);
     const int64_t below = (int64_t)n + ((int64_t)(field - 1) * (1 << p));
-    const int64_t code = below + goes_up(rules->rounding, rest, below % 2 != 0,
-                                         negative, random);
+    int64_t code = below + goes_up(rules->rounding, rest, below % 2 != 0,
+                                   negative, random);
+
+    if (is_e2m1 && below == 0 && rules->e2m1_half == NG_E2M1_HALF_ADDED
+        && half_makes_a_step(x))
+        code = 1;
 
     if (!rest.zero)
         *events |= 1u << NG_EVENT_INEXACT;
@@ -291,6 +320,12 @@ uint32_t ng_exact_round(const ng_format *format, ng_exact x,
     }
     if (format->has_subnormals && code < 1 << p)
         *events |= 1u << (code == 0 ? NG_EVENT_FLUSHED : NG_EVENT_SUBNORMAL);
+    if (is_e2m1 && code == 0)   /* up to 2^-150 it is an FP32 zero */
+        return e2m1_zero(
+            sign,
+            ng_exact_compare_magnitude(
+                x, (ng_exact){.significand = 1, .exponent = -150}) > 0,
+            rules);
     return sign | (uint32_t)code;
 }
 

@@ -53,8 +53,9 @@ int ng_exact_floor_log2(ng_exact a);
  *   random  the word r of stochastic rounding; otherwise not read
  *   events  in-out, bits 1u << NG_EVENT_... are ORed in; never null
  * Zero keeps its sign. A NaN gives the NaN that rules->nan says, in E2M1 the
- * code that rules->e2m1_nan says. rules->ue8m0 turns to ml_dtypes' UE8M0. UE8M0 and UE6M10 take |x|; everything below 2^-127 is
- * UE8M0 0x00. E2M1 and UE6M10 saturate under either overflow rule.
+ * code that rules->e2m1_nan says. UE8M0 and UE6M10 take |x|; everything below
+ * 2^-127 is UE8M0 0x00. E2M1 and UE6M10 saturate under either overflow rule.
+ * Peers' rules ue8m0, e2m1_zero and e2m1_half: semantics.md 13.
  * Source: semantics.md 1. */
 uint32_t ng_exact_round(const ng_format *format, ng_exact x,
                         const ng_rules *rules, uint32_t random,

@@ -164,6 +164,16 @@ static void fill_edges(ng_case *c, int64_t index)
     }
 }
 
+/* The specification's scale rule that a peer's is akin to. */
+static int akin_to(int mode)
+{
+    switch (mode) {
+    case NG_MXFP4_EVEN_FP32: return NG_MXFP4_EVEN;
+    case NG_MXFP4_FLOOR_LOG2: return NG_MXFP4_FLOOR;
+    default: return mode < NG_N_MXFP4_SCALES ? mode : NG_MXFP4_RCEIL;
+    }
+}
+
 /* The exact scale that a largest magnitude gets, as far as inputs need it. */
 static double scale_under(const ng_case *c, double amax)
 {
@@ -174,7 +184,7 @@ static double scale_under(const ng_case *c, double amax)
 
     int k = ilogb(amax) - 2;
     const double significand = ldexp(amax, -k - 2);
-    const int mode = c->call.rules.mxfp4_scale;
+    const int mode = akin_to(c->call.rules.mxfp4_scale);
 
     k += (mode == NG_MXFP4_CEIL && significand > 1)
          || (mode == NG_MXFP4_EVEN && significand >= 1.75)
@@ -211,7 +221,7 @@ static void fill_ties(ng_case *c, int64_t index)
     const bool any = has_general_scales(c) && index % 2 != 0;
     const double significand =
         any     ? 1 + (double)ng_case_below(c, 1 << 23) * 0x1p-23
-        : mxfp4 ? (c->call.rules.mxfp4_scale == NG_MXFP4_CEIL ? 1 : 1.5)
+        : mxfp4 ? (akin_to(c->call.rules.mxfp4_scale) == NG_MXFP4_CEIL ? 1 : 1.5)
                 : 1.75;
     const uint32_t setter =
         ng_number_below(format, ldexp(significand, exponent));
@@ -286,9 +296,9 @@ static void fill_sixteen(ng_case *c, int64_t index)
     const double significand =
         any            ? 1 + (double)ng_case_below(c, 1 << 10) * 0x1p-10
         : !to_mxfp4(c) ? 1.75
-        : c->call.rules.mxfp4_scale == NG_MXFP4_FLOOR ? 2 - 0x1p-10
-        : c->call.rules.mxfp4_scale == NG_MXFP4_EVEN  ? 1.75 - 0x1p-10
-        : c->call.rules.mxfp4_scale == NG_MXFP4_RCEIL ? 1.5
+        : akin_to(c->call.rules.mxfp4_scale) == NG_MXFP4_FLOOR ? 2 - 0x1p-10
+        : akin_to(c->call.rules.mxfp4_scale) == NG_MXFP4_EVEN  ? 1.75 - 0x1p-10
+        : akin_to(c->call.rules.mxfp4_scale) == NG_MXFP4_RCEIL ? 1.5
                                                       : 1;
     const uint32_t setter =
         ng_number_below(format, ldexp(significand, exponent));

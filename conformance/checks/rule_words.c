@@ -36,6 +36,15 @@ static const char *const e2m1_nan_words[] = {
     [NG_E2M1_NAN_MAX] = "a NaN becomes 6",
     [NG_E2M1_NAN_MINUS_ZERO] = "a NaN becomes a zero of the other sign",
     [NG_E2M1_NAN_THREE] = "a NaN becomes 1.5, its sign kept"};
+static const char *const e2m1_zero_words[] = {
+    [NG_E2M1_ZERO_SIGNED] = "a zero keeps its sign",
+    [NG_E2M1_ZERO_PLUS] = "a zero loses its sign",
+    [NG_E2M1_ZERO_KEPT_IF_ROUNDED] =
+        "-0 becomes 0, what rounds to zero keeps its sign"};
+static const char *const e2m1_half_words[] = {
+    [NG_E2M1_HALF_EXACT] = "rounds the number itself",
+    [NG_E2M1_HALF_ADDED] =
+        "adds one half and cuts: the sum is rounded first"};
 static const char *const nan_words[] = {
     [NG_NAN_CANONICAL] = "a NaN becomes the canonical one",
     [NG_NAN_BF16_WIDENED] = "a NaN is BF16's, widened",
@@ -49,7 +58,28 @@ static const char *const mxfp4_scale_words[] = {
     [NG_MXFP4_CEIL] = "the scale is ceil(log2 amax) - 2",
     [NG_MXFP4_EVEN] = "amax is rounded before the scale is taken from it",
     [NG_MXFP4_RCEIL] =
-        "the scale is the smallest under which nothing saturates"};
+        "the scale is the smallest under which nothing saturates",
+    [NG_MXFP4_EVEN_FP32] =
+        "amax is rounded in FP32 before the scale is taken from it",
+    [NG_MXFP4_RCEIL_FP32] =
+        "the scale comes from amax times 1/6, rounded to FP32",
+    [NG_MXFP4_RCEIL_LOG2] =
+        "the exponent comes from a rounded logarithm of amax / 6",
+    [NG_MXFP4_FLOOR_LOG2] = "the exponent comes from a rounded logarithm"};
+static const char *const mxfp4_least_words[] = {
+    [NG_MXFP4_LEAST_NONE] = "amax has no lower end",
+    [NG_MXFP4_LEAST_1E_4] = "amax is never below 1e-4"};
+static const char *const mxfp4_byte_0_words[] = {
+    [NG_MXFP4_BYTE_0_EXACT] = "scale byte 0 is 2^-127",
+    [NG_MXFP4_BYTE_0_NORMAL] = "elements under scale byte 0 are over 2^-126",
+    [NG_MXFP4_BYTE_0_ONE] = "elements under scale byte 0 are not scaled"};
+static const char *const block_nan_words[] = {
+    [NG_BLOCK_NAN_PROPAGATE] = "a NaN or an infinity makes the block NaN",
+    [NG_BLOCK_NAN_CODED] = "codes under a NaN scale are not 0",
+    [NG_BLOCK_NAN_INFINITY_LARGEST] =
+        "an infinity takes the largest scale instead of NaN",
+    [NG_BLOCK_NAN_LARGEST] =
+        "a NaN or an infinity takes the largest scale instead of NaN"};
 static const char *const fp8_scale_words[] = {
     [NG_FP8_FP32] = "the scale is amax / 448, no power of two",
     [NG_FP8_POW2] = "the scale is a power of two"};
@@ -69,6 +99,21 @@ void ng_rule_words(char *text, size_t size, ng_rule rule, int asked, int value)
         break;
     case NG_RULE_E2M1_NAN:
         words = e2m1_nan_words[value];
+        break;
+    case NG_RULE_E2M1_ZERO:
+        words = e2m1_zero_words[value];
+        break;
+    case NG_RULE_E2M1_HALF:
+        words = e2m1_half_words[value];
+        break;
+    case NG_RULE_MXFP4_LEAST:
+        words = mxfp4_least_words[value];
+        break;
+    case NG_RULE_MXFP4_BYTE_0:
+        words = mxfp4_byte_0_words[value];
+        break;
+    case NG_RULE_BLOCK_NAN:
+        words = block_nan_words[value];
         break;
     case NG_RULE_NAN:
         words = nan_words[value];

@@ -22,6 +22,21 @@ gfloat --op encode_e4m3 --op encode_ue8m0 --op decode_e4m3
 gfloat --op quantize_mxfp4 --set x=fp32 --set scales=ue8m0
 ml-dtypes --op encode_e2m1 --op encode_e4m3 --op encode_ue8m0 --op encode_bf16
 ml-dtypes --op decode_e2m1 --op decode_e4m3 --op decode_ue8m0 --op decode_bf16
+deepgemm --op quantize_mxfp4 --set x=fp32 --set scales=ue8m0
+deepgemm --op encode_e2m1 --op fp8_row_to_mxfp4
+microxcaling --op quantize_mxfp4 --set x=fp32 --set scales=ue8m0
+microxcaling --op encode_e2m1 --op fp8_row_to_mxfp4
+microxcaling-even --op quantize_mxfp4 --set x=fp32 --set scales=ue8m0
+torchao-ceil --op quantize_mxfp4 --set x=fp32 --set scales=ue8m0
+torchao-ceil-pre4725 --op quantize_mxfp4 --set x=fp32 --set scales=ue8m0
+torchao-even --op quantize_mxfp4 --set x=fp32 --set scales=ue8m0
+torchao-even --op encode_e2m1 --op fp8_row_to_mxfp4
+torchao-even-pre4725 --op quantize_mxfp4 --set x=bf16 --set scales=ue8m0
+torchao-floor --op quantize_mxfp4 --set x=bf16 --set scales=ue8m0
+torchao-floor-pre4725 --op quantize_mxfp4 --set x=fp32 --set scales=ue8m0
+torchao-rceil --op quantize_mxfp4 --set x=fp32 --set scales=ue8m0
+torchao-rceil --op fp8_row_to_mxfp4
+torchao-rceil-pre4725 --op quantize_mxfp4 --set x=fp32 --set scales=ue8m0
 RUNS
 elsewhere=' cuda-headers flashoptim hopper-wgmma ng ocp '
 

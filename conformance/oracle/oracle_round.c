@@ -185,6 +185,37 @@ static uint32_t overflowed(const ng_oracle_format *format,
     return format->overflow;
 }
 
+/* Whether RN32 of x over the grid's unit is zero; E2M1's 1 is code 2. */
+static bool vanishes(ng_oracle_grid *grid, mpfr_srcptr x)
+{
+    float q;
+    mpfr_t quotient;
+
+    mpfr_init2(quotient, NG_ORACLE_BITS);
+    mpfr_div(quotient, x, grid->value[2], MPFR_RNDN);
+    q = mpfr_get_flt(quotient, MPFR_RNDN);
+    mpfr_clear(quotient);
+    return q == 0;
+}
+
+/* Whether floor(RN32(t + 1/2)) is 1 for t of E2M1's least steps, t < 1/2. */
+static bool half_makes_a_step(ng_oracle_grid *grid, mpfr_srcptr magnitude)
+{
+    mpfr_t t, sum;
+    bool yes;
+
+    mpfr_init2(t, NG_ORACLE_BITS);
+    mpfr_init2(sum, 24);
+    /* The least step is a power of two. */
+    ng_oracle_require_exact(
+        mpfr_div(t, magnitude, grid->value[1], MPFR_RNDN));
+    mpfr_set_d(sum, 0.5, MPFR_RNDN);
+    mpfr_add(sum, t, sum, MPFR_RNDN);
+    yes = mpfr_cmp_ui(sum, 1) >= 0 && mpfr_cmp_d(t, 0.5) < 0;
+    mpfr_clears(t, sum, (mpfr_ptr)0);
+    return yes;
+}
+
 /* The rounding of a finite magnitude, without its sign. */
 static uint32_t round_finite(ng_oracle_grid *grid, mpfr_srcptr magnitude,
                              const ng_rules *rules, bool negative,
@@ -219,6 +250,10 @@ static uint32_t round_finite(ng_oracle_grid *grid, mpfr_srcptr magnitude,
                 difference(c->above, c->wide_above, upper, magnitude), rounding,
                 negative, code % 2 != 0, random, bits);
         }
+        if (grid->id == NG_FORMAT_E2M1 && code == 0
+            && rules->e2m1_half == NG_E2M1_HALF_ADDED
+            && half_makes_a_step(grid, magnitude))
+            code = 1;
         beyond = code > format->max;
     }
     if (beyond) {
@@ -313,8 +348,16 @@ uint32_t ng_oracle_round(ng_oracle_grid *grid, mpfr_srcptr x,
             magnitude = c->wide_magnitude;
         }
     }
-    return sign
-           | round_finite(grid, magnitude, rules, negative, random, events, c);
+
+    const uint32_t code =
+        round_finite(grid, magnitude, rules, negative, random, events, c);
+
+    if (grid->id == NG_FORMAT_E2M1 && code == 0
+        && (rules->e2m1_zero == NG_E2M1_ZERO_PLUS
+            || (rules->e2m1_zero == NG_E2M1_ZERO_KEPT_IF_ROUNDED
+                && vanishes(grid, x))))
+        return 0;
+    return sign | code;
 }
 
 uint32_t ng_oracle_rn32(mpfr_ptr y, mpfr_srcptr x, unsigned *events)

@@ -18,7 +18,7 @@ ng_oracle_grid *ng_oracle_grid_of(ng_format_id id);
 ng_oracle_grid *ng_oracle_scaled_grid(ng_format_id id, mpfr_srcptr unit);
 
 /* Round x (any real, infinity or NaN) to the grid's format.
- *   rules    rounding, overflow, e2m1_nan, nan, ue8m0
+ *   rules    rounding, overflow, nan, ue8m0 and those of E2M1
  *   random   32 random bits, for stochastic rounding only; the unit is then a
  *            power of two
  *   events   event bits are ORed in here

@@ -22,8 +22,8 @@ struct job {
 static void convert_run(const struct job *job, int64_t r, ng_ref_range cols,
                         ng_exact scale, ng_events *events)
 {
-    /* 0 times an infinite scale is NaN anyway, and so is every other code: both
-     * are no finite value, which is all that the block asks. */
+    /* Under an infinite scale too all is NaN: 0 times it is, and no other code
+     * times it is a number. */
     for (int64_t begin = cols.begin; begin < cols.end;
          begin += NG_MXFP4_BLOCK) {
         const int64_t left = cols.end - begin;
@@ -31,8 +31,10 @@ static void convert_run(const struct job *job, int64_t r, ng_ref_range cols,
         ng_exact v[NG_MXFP4_BLOCK];
 
         for (int i = 0; i < n; i++)
-            v[i] =
-                ng_exact_product(ng_ref_load_fp8(job->x, r, begin + i), scale);
+            v[i] = scale.kind != NG_EXACT_FINITE
+                       ? (ng_exact){.kind = NG_EXACT_NAN}
+                       : ng_exact_product(
+                             ng_ref_load_fp8(job->x, r, begin + i), scale);
         ng_ref_store_mxfp4_block(job->y, r, begin / NG_MXFP4_BLOCK, v, n,
                                  job->options, events);
     }

@@ -8,6 +8,7 @@
 #include "reference/convert/ref_amax.h"
 #include "reference/convert/ref_elements.h"
 #include "reference/convert/ref_options.h"
+#include "reference/convert/ref_peer_scales.h"
 #include "reference/convert/ref_scales.h"
 
 /* Write amax = m * 2^f with 1 <= m < 2. The scale exponent is f - 2 + c, where
@@ -22,13 +23,8 @@
  * In FP32's fields f = E - 127, and m = 1.5, 1.75 are F = 0x400000, 0x600000.
  * Every FP32 subnormal has f <= -127, so f - 2 + c < -127: byte 0, the same as
  * section 3 has from E = 0. */
-uint32_t ng_ref_mxfp4_scale(ng_exact amax, int mode)
+static int scale_exponent(ng_exact amax, int mode)
 {
-    if (amax.kind != NG_EXACT_FINITE)
-        return NG_UE8M0_NAN;
-    if (amax.significand == 0)
-        return 0;
-
     const int f = ng_exact_floor_log2(amax);
     const int against_1 =
         ng_exact_compare_magnitude(amax, ng_ref_power_of_two(f));
@@ -40,11 +36,60 @@ uint32_t ng_ref_mxfp4_scale(ng_exact amax, int mode)
                    : mode == NG_MXFP4_EVEN  ? against_1_75 >= 0
                    : mode == NG_MXFP4_RCEIL ? against_1_5 > 0
                                             : false; /* NG_MXFP4_FLOOR */
-    const int byte = f - NG_E2M1_EMAX + c + NG_UE8M0_BIAS;
+
+    return f - NG_E2M1_EMAX + c;
+}
+
+uint32_t ng_ref_mxfp4_scale(ng_exact amax, int mode)
+{
+    if (amax.kind != NG_EXACT_FINITE)
+        return NG_UE8M0_NAN;
+    if (amax.significand == 0)
+        return 0;
+    if (mode >= NG_N_MXFP4_SCALES && ng_ref_peer_amax_is_nan(amax, mode))
+        return NG_UE8M0_NAN;
+
+    const int byte = NG_UE8M0_BIAS
+                     + (mode < NG_N_MXFP4_SCALES
+                            ? scale_exponent(amax, mode)
+                            : ng_ref_peer_mxfp4_exponent(amax, mode));
 
     if (byte < 0)
         return 0;
     return byte > NG_UE8M0_MAX_CODE ? NG_UE8M0_MAX_CODE : (uint32_t)byte;
+}
+
+/* The scale of a block, whatever it holds. */
+static uint32_t block_scale(const ng_exact *v, int n, const ng_rules *rules)
+{
+    /* RN32(1e-4), 0x38D1B717. */
+    const ng_exact one_e_4 = {.significand = 0xD1B717, .exponent = -37};
+    ng_exact amax = ng_ref_no_amax;
+    bool nan = false;
+
+    for (int i = 0; i < n; i++) {
+        amax = ng_ref_amax(amax, v[i]);
+        nan |= v[i].kind == NG_EXACT_NAN;
+    }
+    if (amax.kind != NG_EXACT_FINITE
+        && (rules->block_nan == NG_BLOCK_NAN_LARGEST
+            || (rules->block_nan == NG_BLOCK_NAN_INFINITY_LARGEST && !nan)))
+        return NG_UE8M0_MAX_CODE;
+    if (amax.kind == NG_EXACT_FINITE
+        && rules->mxfp4_least == NG_MXFP4_LEAST_1E_4
+        && ng_exact_compare_magnitude(amax, one_e_4) < 0)
+        amax = one_e_4;
+    return ng_ref_mxfp4_scale(amax, rules->mxfp4_scale);
+}
+
+/* The exponent of what elements are divided by. */
+static int divisor(uint32_t scale, const ng_rules *rules)
+{
+    if (scale == 0 && rules->mxfp4_byte_0 == NG_MXFP4_BYTE_0_NORMAL)
+        return 1 - NG_UE8M0_BIAS;
+    if (scale == 0 && rules->mxfp4_byte_0 == NG_MXFP4_BYTE_0_ONE)
+        return 0;
+    return (int)scale - NG_UE8M0_BIAS;
 }
 
 void ng_ref_store_mxfp4_block(const ng_mxfp4 *y, int64_t row, int64_t block,
@@ -54,24 +99,23 @@ void ng_ref_store_mxfp4_block(const ng_mxfp4 *y, int64_t row, int64_t block,
     const ng_rules *rules = ng_ref_rules(options);
     const int64_t first = block * NG_MXFP4_BLOCK;
     uint8_t *line = y->codes + row * y->ld;
-    ng_exact amax = ng_ref_no_amax;
-
-    for (int i = 0; i < n; i++)
-        amax = ng_ref_amax(amax, v[i]);
-
-    const uint32_t scale = ng_ref_mxfp4_scale(amax, rules->mxfp4_scale);
+    const uint32_t scale = block_scale(v, n, rules);
+    const bool coded =
+        scale != NG_UE8M0_NAN || rules->block_nan != NG_BLOCK_NAN_PROPAGATE;
 
     ng_ref_store_scale_bits(&y->scales, row, block, scale);
     for (int i = 0; i < n; i++) {
-        unsigned bits = 0;
+        ng_exact x = {.kind = NG_EXACT_NAN};
+        unsigned bits = 1u << NG_EVENT_NAN;
         uint32_t code = 0;
 
-        if (scale == NG_UE8M0_NAN)
-            bits = 1u << NG_EVENT_NAN;
-        else
+        if (scale != NG_UE8M0_NAN && v[i].kind != NG_EXACT_NAN) {
+            x = ng_exact_scale(v[i], -divisor(scale, rules));
+            bits = 0;
+        }
+        if (coded)
             code = ng_exact_round(
-                &ng_formats[NG_FORMAT_E2M1],
-                ng_exact_scale(v[i], NG_UE8M0_BIAS - (int)scale), rules,
+                &ng_formats[NG_FORMAT_E2M1], x, rules,
                 ng_ref_random(options, row, first + i, y->cols), &bits);
         ng_ref_store_nibble(line, first + i, (uint8_t)code);
         ng_events_count(events, bits);

@@ -1,0 +1,10 @@
+# torchao, to_mx(..., torch.float4_e2m1fn_x2, 32, ScaleCalculationMode.RCEIL), eager.
+# amax times RN32(1/6), rounded to FP32: 6 * 2^-127 plus one ulp is lost by it.
+version      36027d8
+source       torchao 36027d8 (prototype/mx_formats), run by conformance/peers on a CPU
+rounding     nearest-even
+mxfp4.scale  rceil-fp32
+
+# Any NaN or infinity: scale byte 255, and every code is the raw codec's NaN.
+block.nan    coded
+e2m1.nan     three
