@@ -64,6 +64,7 @@ libsuite_a_SOURCES = \
 	%D%/checks/inputs_fp8.c \
 	%D%/checks/inputs_gemm.c \
 	%D%/checks/inputs_gemm.h \
+	%D%/checks/inputs_gemm_bf16.c \
 	%D%/checks/inputs_swiglu.c \
 	%D%/checks/inputs_swiglu.h \
 	%D%/checks/inputs_merge.c \
@@ -148,6 +149,8 @@ libsuite_a_SOURCES += \
 	%D%/oracle/oracle_format.h \
 	%D%/oracle/oracle_fp8_block.c \
 	%D%/oracle/oracle_fp8_block.h \
+	%D%/oracle/oracle_gemm_bf16.c \
+	%D%/oracle/oracle_gemm_bf16.h \
 	%D%/oracle/oracle_gemm_block.c \
 	%D%/oracle/oracle_gemm_block.h \
 	%D%/oracle/oracle_gemm_element.c \

@@ -23,6 +23,7 @@ ng_cuda_headers = \
 	%D%/ptx_rcp.cuh \
 	%D%/ptx_tma.cuh \
 	%D%/ptx_wgmma.cuh \
+	%D%/ptx_wgmma_bf16.cuh \
 	%D%/ptx_wgmma_probe.cuh \
 	%D%/row_group.cuh \
 	%D%/ptx_math.cuh \
@@ -80,6 +81,7 @@ ng_cuda_headers = \
 	%D%/convert/scale_plane.cuh \
 	%D%/convert/transpose_bytes.cuh \
 	%D%/convert/transpose_fp8_tile.h \
+	%D%/moe/bf16_gemm_sm90.cuh \
 	%D%/moe/fp8_gemm_rows_sm90.cuh \
 	%D%/moe/fp8_gemm_wgrad_sm90.cuh \
 	%D%/moe/gemm_block_tiles.cuh \
@@ -88,6 +90,7 @@ ng_cuda_headers = \
 	%D%/moe/gemm_realign.cuh \
 	%D%/moe/gemm_ring.cuh \
 	%D%/moe/gemm_row_tiles.cuh \
+	%D%/moe/grouped_gemm_bf16.h \
 	%D%/moe/grouped_gemm_fprop.h \
 	%D%/moe/grouped_gemm_mxfp4_fprop.h \
 	%D%/moe/grouped_gemm_wgrad.h \
@@ -130,6 +133,7 @@ ng_cuda_sources = \
 	%D%/convert/quantize_fp8_tile.cu \
 	%D%/convert/quantize_mxfp4.cu \
 	%D%/convert/transpose_fp8_tile.cu \
+	%D%/moe/grouped_gemm_bf16.cu \
 	%D%/moe/grouped_gemm_fprop.cu \
 	%D%/moe/grouped_gemm_mxfp4_fprop.cu \
 	%D%/moe/grouped_gemm_wgrad.cu \

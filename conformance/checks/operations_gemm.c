@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Grouped GEMMs over FP8 blocks, from FP8 or MXFP4.
+ * Grouped GEMMs over FP8 blocks, from FP8 or MXFP4, and over plain BF16.
  */
 #include "conformance/checks/inputs_gemm.h"
 
@@ -64,6 +64,9 @@ static const ng_axis mxfp4_fprop_axes[] = {NEAREST_EVEN, GEMM, HEADROOM, OUTPUT,
 static const ng_axis mxfp4_wgrad_axes[] = {
     NEAREST_EVEN, GEMM, HEADROOM, OUTPUT, MXFP4_SCALES, ACCUMULATE};
 
+static const ng_axis bf16_fprop_axes[] = {OUTPUT};
+static const ng_axis bf16_wgrad_axes[] = {OUTPUT, ACCUMULATE};
+
 /* The headroom is the conversion's business: it varies in one variant. */
 static bool offers_mxfp4(const ng_variant *variant)
 {
@@ -80,6 +83,12 @@ static bool is_bounded(const ng_variant *variant, const char *output)
 {
     (void)output;
     return variant->rules.gemm == NG_GEMM_EXACT;
+}
+
+static bool is_always_bounded(const ng_variant *variant, const char *output)
+{
+    (void)variant, (void)output;
+    return true;
 }
 
 #define EVENTS \
@@ -130,5 +139,20 @@ const ng_operation ng_gemm_operations[] = {
      .offers = offers_mxfp4,
      .strata = ng_gemm_strata,
      .claims = EVENTS},
+    {.name = "grouped_gemm_bf16_fprop",
+     .summary = "rows of each group times its weights, BF16",
+     .signature = "d[T, N] = a bf16 [T, K], b bf16 [G*N, K] (offsets[G+1])",
+     .bounded = is_always_bounded,
+     .stated = true,
+     AXES(bf16_fprop_axes),
+     .strata = ng_gemm_bf16_strata},
+    {.name = "grouped_gemm_bf16_wgrad",
+     .summary = "weight gradients of each group's rows, BF16",
+     .signature = "d[G*N, K] = a bf16 [T, N], b bf16 [T, K] (c[G*N, K])"
+                  " (offsets[G+1])",
+     .bounded = is_always_bounded,
+     .stated = true,
+     AXES(bf16_wgrad_axes),
+     .strata = ng_gemm_bf16_strata},
 };
 const int ng_n_gemm_operations = N(ng_gemm_operations);

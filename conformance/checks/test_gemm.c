@@ -443,6 +443,124 @@ START_TEST(refused)
 }
 END_TEST
 
+/* ---- BF16 ---- */
+
+enum { BF16_ONE = 0x3F80, BF16_NAN = 0x7FC0 };
+
+/* 2^24 + 1 - 2^24 is 0 upward and 1 if the 1 comes last; the upper halves of
+ * FP32. */
+START_TEST(bf16_ascends)
+{
+    static const uint16_t a[2][3] = {{0x4B80, BF16_ONE, 0xCB80},
+                                     {0x4B80, 0xCB80, BF16_ONE}};
+    static const uint16_t ones[3] = {BF16_ONE, BF16_ONE, BF16_ONE};
+    uint32_t bits;
+    const ng_matrix d = dense_matrix(&bits, NG_FP32, 1, 1);
+    const ng_matrix b = dense_matrix((void *)ones, NG_BF16, 1, 3);
+    const ng_matrix down = dense_matrix((void *)ones, NG_BF16, 3, 1);
+
+    for (int i = 0; i < 2; i++) {
+        const ng_matrix x = dense_matrix((void *)a[i], NG_BF16, 1, 3);
+        const ng_matrix turned = dense_matrix((void *)a[i], NG_BF16, 3, 1);
+
+        ck_assert_int_eq(functions[_i]->bf16_fprop(&d, &x, &b, NULL), NG_OK);
+        expect(_i, "fprop", i, ng_fp32_bits((float)i), bits);
+        ck_assert_int_eq(
+            functions[_i]->bf16_wgrad(&d, NULL, &turned, &down, NULL), NG_OK);
+        expect(_i, "wgrad", i, ng_fp32_bits((float)i), bits);
+    }
+}
+END_TEST
+
+/* L-21 and L-22 in BF16: groups 0 and 2 have no rows, and row 3 is NaN. */
+START_TEST(bf16_ragged)
+{
+    static const int64_t offsets[4] = {0, 0, 3, 3};
+    const ng_groups groups = {3, offsets};
+    const ng_options options = {.groups = &groups};
+    uint16_t a[4], b[4], w[3] = {BF16_NAN, BF16_ONE, BF16_NAN};
+    uint32_t d[4] = {7, 7, 7, 7}, c[3] = {0x80000000, 0x3F000000, 0xFFC00001};
+    const ng_matrix x = dense_matrix(a, NG_BF16, 4, 1);
+    const ng_matrix y = dense_matrix(b, NG_BF16, 4, 1);
+    const ng_matrix weights = dense_matrix(w, NG_BF16, 3, 1);
+    const ng_matrix product = dense_matrix(d, NG_FP32, 4, 1);
+    const ng_matrix gradient = dense_matrix(d, NG_FP32, 3, 1);
+    const ng_matrix addend = dense_matrix(c, NG_FP32, 3, 1);
+
+    for (int i = 0; i < 4; i++)
+        a[i] = b[i] = i < 3 ? BF16_ONE : BF16_NAN;
+    ck_assert_int_eq(
+        functions[_i]->bf16_fprop(&product, &x, &weights, &options), NG_OK);
+    for (int i = 0; i < 4; i++)
+        expect(_i, "fprop", i, i < 3 ? 0x3F800000 : 7, d[i]);
+    ck_assert_int_eq(
+        functions[_i]->bf16_wgrad(&gradient, NULL, &x, &y, &options), NG_OK);
+    for (int i = 0; i < 3; i++)
+        expect(_i, "wgrad", i, i == 1 ? 0x40400000 : 0, d[i]);
+    ck_assert_int_eq(
+        functions[_i]->bf16_wgrad(&gradient, &addend, &x, &y, &options), NG_OK);
+    expect(_i, "added", 0, 0x80000000, d[0]);
+    expect(_i, "added", 1, 0x40600000, d[1]);
+    expect(_i, "added", 2, 0xFFC00001, d[2]);
+}
+END_TEST
+
+START_TEST(bf16_refused)
+{
+    static uint16_t x[32];
+    const int64_t offsets[3] = {0, 2, 4}, bad[3] = {0, 3, 2};
+    ng_groups groups = {2, offsets};
+    const ng_options options = {.groups = &groups};
+    float d[30];
+    const ng_matrix a = dense_matrix(x, NG_BF16, 4, 5);
+    const ng_matrix b = dense_matrix(x, NG_BF16, 6, 5);
+    const ng_matrix g = dense_matrix(x, NG_BF16, 4, 3);
+    const ng_matrix y = dense_matrix(d, NG_FP32, 4, 3);
+    const ng_matrix z = dense_matrix(d, NG_FP32, 6, 5);
+    const ng_gemm_functions *f = functions[_i];
+
+    fill_floats(d, N(d), 7);
+#define BF16_FPROP(status, change)                                             \
+    do {                                                                       \
+        ng_matrix to = y, l = a, r = b;                                        \
+        change;                                                                \
+        ck_assert_int_eq(f->bf16_fprop(&to, &l, &r, &options), status);        \
+    } while (0)
+#define BF16_WGRAD(status, change)                                             \
+    do {                                                                       \
+        ng_matrix to = z, c = z, l = g, r = a;                                 \
+        change;                                                                \
+        ck_assert_int_eq(f->bf16_wgrad(&to, &c, &l, &r, &options), status);    \
+    } while (0)
+    BF16_FPROP(NG_BAD_SHAPE, to.rows = 5);
+    BF16_FPROP(NG_BAD_SHAPE, r.rows = 5);
+    BF16_FPROP(NG_BAD_SHAPE, r.cols = 4);
+    BF16_FPROP(NG_BAD_DTYPE, to.dtype = NG_FP16);
+    BF16_FPROP(NG_BAD_DTYPE, l.dtype = NG_FP16);
+    BF16_FPROP(NG_BAD_DTYPE, r.dtype = NG_FP16);
+    BF16_WGRAD(NG_BAD_SHAPE, l.rows = 5);
+    BF16_WGRAD(NG_BAD_SHAPE, to.rows = 5);
+    BF16_WGRAD(NG_BAD_SHAPE, c.cols = 4);
+    BF16_WGRAD(NG_BAD_DTYPE, to.dtype = c.dtype = NG_FP16);
+    BF16_WGRAD(NG_BAD_DTYPE, c.dtype = NG_BF16);
+    BF16_WGRAD(NG_BAD_DTYPE, l.dtype = NG_FP16);
+    BF16_WGRAD(NG_BAD_DTYPE, r.dtype = NG_FP16);
+    BF16_FPROP(NG_BAD_GROUPS, groups.offsets = bad);
+    BF16_WGRAD(NG_BAD_GROUPS, (void)to);
+    groups.offsets = offsets;
+    if (_i == 0) { /* the oracle leaves these to its callers */
+        BF16_FPROP(NG_BAD_LAYOUT, to.ld = 2);
+        BF16_FPROP(NG_BAD_POINTER, l.data = NULL);
+        BF16_WGRAD(NG_BAD_LAYOUT, r.ld = 3);
+        ck_assert_int_eq(f->bf16_fprop(NULL, &a, &b, &options), NG_BAD_POINTER);
+        ck_assert_int_eq(f->bf16_wgrad(&z, NULL, NULL, &a, &options),
+                         NG_BAD_POINTER);
+    }
+    for (int i = 0; i < N(d); i++)
+        ck_assert(d[i] == 7);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("grouped GEMM");
@@ -461,6 +579,9 @@ int main(void)
     ADD_TRAP(tcase, hopper_instructions);
     tcase_add_test(tcase, hopper_accumulator);
     ADD_TRAP(tcase, refused);
+    ADD_TRAP(tcase, bf16_ascends);
+    ADD_TRAP(tcase, bf16_ragged);
+    ADD_TRAP(tcase, bf16_refused);
     suite_add_tcase(suite, tcase);
     return run_suite(suite);
 }

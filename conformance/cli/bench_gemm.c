@@ -27,6 +27,9 @@ static void fill(const ng_tensor *tensor)
 
         if (tensor->dtype == NG_FP32)
             ((float *)tensor->data)[i] = 0.5f + (float)(random & 255) / 171;
+        else if (tensor->dtype == NG_BF16) /* 1/2 to 2, either sign */
+            ((uint16_t *)tensor->data)[i] =
+                (uint16_t)(0x3F00 | (random & 0x80FF));
         else if (tensor->dtype == NG_UE8M0)
             ((uint8_t *)tensor->data)[i] = (uint8_t)(126 + random % 3);
         else if (tensor->dtype == NG_E4M3)
@@ -71,7 +74,13 @@ bool ng_bench_gemm_begin(ng_bench_case *bench)
         memcpy(offsets->data, end, sizeof end);
     for (int g = 0; g < GROUPS; g++)
         blocks += ng_ceil_div(end[g + 1] - end[g], NG_FP8_BLOCK);
-    if (wgrad) {
+    if (strstr(operation, "bf16") != NULL) {
+        fill(ng_bench_add(bench, true, "a", NG_BF16, 2, rows, wgrad ? N : K));
+        fill(ng_bench_add(bench, true, "b", NG_BF16, 2,
+                          wgrad ? rows : GROUPS * N, K));
+        ng_bench_add(bench, false, "d", NG_BF16, 2, wgrad ? GROUPS * N : rows,
+                     wgrad ? K : N);
+    } else if (wgrad) {
         add_side(bench, "a", false, N, rows, N, blocks);
         if (mxfp4)
             add_side(bench, "b", true, rows, K, rows, K / NG_MXFP4_BLOCK);

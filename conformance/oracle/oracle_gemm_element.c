@@ -27,6 +27,7 @@
 
 #include <math.h>
 #include <mpfr.h>
+#include <string.h>
 
 #include "conformance/oracle/oracle_format.h"
 #include "conformance/oracle/oracle_gemm_block.h"
@@ -83,30 +84,27 @@ static void add_block(mpfr_ptr acc, const ng_oracle_gemm_element *x,
     ng_oracle_add(acc, product, acc);
 }
 
-void ng_oracle_gemm_perform(const ng_oracle_gemm_element *x,
-                            const ng_options *options)
+void ng_oracle_gemm_store(mpfr_ptr acc, const ng_matrix *d,
+                          const ng_matrix *addend, int64_t row, int64_t col,
+                          const ng_options *options)
 {
     static const ng_rules ieee = {.rounding = NG_NEAREST_EVEN,
                                   .overflow = NG_IEEE};
-    MPFR_DECL_INIT(acc, NG_ORACLE_FP32_BITS);
     MPFR_DECL_INIT(c, NG_ORACLE_FP32_BITS);
     unsigned unused = 0, seen = 0;
     ng_format_id format;
 
-    if (!ng_oracle_float_format(&format, x->d->dtype))
+    if (!ng_oracle_float_format(&format, d->dtype))
         return; /* the caller has looked */
-    mpfr_set_zero(acc, 1);
-    for (int64_t j = 0; j * NG_ORACLE_GEMM_BLOCK < x->n; j++)
-        add_block(acc, x, j, options->rules->gemm);
-    if (x->c != NULL) {
-        ng_oracle_load(c, x->c, x->row, x->col);
+    if (addend != NULL) {
+        ng_oracle_load(c, addend, row, col);
         ng_oracle_add(acc, c, acc);
     }
 
     const uint32_t code =
         ng_oracle_round(ng_oracle_grid_of(format), acc, &ieee, 0, &unused);
 
-    ng_oracle_store(x->d, x->row, x->col, code);
+    ng_oracle_store(d, row, col, code);
     ng_oracle_value(c, format, code);
     if (mpfr_nan_p(c))
         seen = 1u << NG_EVENT_NAN;
@@ -115,6 +113,40 @@ void ng_oracle_gemm_perform(const ng_oracle_gemm_element *x,
     else if (mpfr_regular_p(c) && mpfr_get_exp(c) - 1 < -126)
         seen = 1u << NG_EVENT_SUBNORMAL;
     ng_oracle_count(options, seen);
+}
+
+void ng_oracle_gemm_perform(const ng_oracle_gemm_element *x,
+                            const ng_options *options)
+{
+    MPFR_DECL_INIT(acc, NG_ORACLE_FP32_BITS);
+
+    mpfr_set_zero(acc, 1);
+    for (int64_t j = 0; j * NG_ORACLE_GEMM_BLOCK < x->n; j++)
+        add_block(acc, x, j, options->rules->gemm);
+    ng_oracle_gemm_store(acc, x->d, x->c, x->row, x->col, options);
+}
+
+void ng_oracle_gemm_empty(const ng_matrix *d, const ng_matrix *c, int64_t row,
+                          int64_t col, const ng_bounds *bounds)
+{
+    const size_t size = ng_dtype_size(d->dtype);
+    char *to = (char *)d->data + (size_t)(row * d->ld + col) * size;
+    const int64_t i = row * d->cols + col;
+
+    if (bounds != NULL) {
+        MPFR_DECL_INIT(v, NG_ORACLE_FP32_BITS);
+
+        mpfr_set_zero(v, 1);
+        if (c != NULL)
+            ng_oracle_load(v, c, row, col);
+        bounds->exact[i] = mpfr_get_d(v, MPFR_RNDN);
+        bounds->bound[i] = 0;
+    } else if (c != NULL) {
+        memmove(to, (const char *)c->data + (size_t)(row * c->ld + col) * size,
+                size);
+    } else {
+        memset(to, 0, size);
+    }
 }
 
 /* ---- any order ---- */

@@ -2,7 +2,6 @@
 #include "conformance/oracle/oracle_grouped_gemm.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "conformance/oracle/oracle_convert_mxfp4_to_fp8.h"
 #include "conformance/oracle/oracle_gemm_element.h"
@@ -73,30 +72,6 @@ ng_status ng_oracle_grouped_gemm_fprop(const ng_matrix *d, const ng_fp8 *a,
     return NG_OK;
 }
 
-/* Element (row, col) of a stack whose group has no rows: +0, or C as it is. */
-static void do_empty(const ng_matrix *d, const ng_matrix *c, int64_t row,
-                     int64_t col, const ng_bounds *bounds)
-{
-    const size_t size = ng_dtype_size(d->dtype);
-    char *to = (char *)d->data + (size_t)(row * d->ld + col) * size;
-    const int64_t i = row * d->cols + col;
-
-    if (bounds != NULL) {
-        MPFR_DECL_INIT(v, 24);
-
-        mpfr_set_zero(v, 1);
-        if (c != NULL)
-            ng_oracle_load(v, c, row, col);
-        bounds->exact[i] = mpfr_get_d(v, MPFR_RNDN);
-        bounds->bound[i] = 0;
-    } else if (c != NULL) {
-        memmove(to, (const char *)c->data + (size_t)(row * c->ld + col) * size,
-                size);
-    } else {
-        memset(to, 0, size);
-    }
-}
-
 ng_status ng_oracle_grouped_gemm_wgrad(const ng_matrix *d, const ng_matrix *c,
                                        const ng_fp8 *a, const ng_fp8 *b,
                                        const ng_options *options,
@@ -129,7 +104,7 @@ ng_status ng_oracle_grouped_gemm_wgrad(const ng_matrix *d, const ng_matrix *c,
                     .col = k};
 
                 if (size == 0)
-                    do_empty(d, c, x.row, x.col, bounds);
+                    ng_oracle_gemm_empty(d, c, x.row, x.col, bounds);
                 else
                     do_element(&x, &o, bounds);
             }

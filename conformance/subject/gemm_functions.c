@@ -31,8 +31,21 @@ static ng_status mxfp4_wgrad(const ng_gemm_functions *table,
                               options);
 }
 
+static ng_status bf16_fprop(const ng_gemm_functions *table,
+                            const ng_gemm_views *v, const ng_options *options)
+{
+    return table->bf16_fprop(&v->d, &v->plain_a, &v->plain_b, options);
+}
+
+static ng_status bf16_wgrad(const ng_gemm_functions *table,
+                            const ng_gemm_views *v, const ng_options *options)
+{
+    return table->bf16_wgrad(&v->d, v->has_c ? &v->c : NULL, &v->plain_a,
+                             &v->plain_b, options);
+}
+
 /* What an operation's name says: which operand is packed, if any, and in which
- * form the others lie. */
+ * form the others lie. In BF16 neither has a form. */
 static const struct row {
     const char *operation;
     run *run;
@@ -43,6 +56,8 @@ static const struct row {
     {"grouped_gemm_wgrad", wgrad, NULL, NG_FP8_COL, NG_FP8_COL},
     {"grouped_gemm_mxfp4_fprop", mxfp4_fprop, "a", NG_FP8_ROW, NG_FP8_TILE},
     {"grouped_gemm_mxfp4_wgrad", mxfp4_wgrad, "b", NG_FP8_COL, NG_FP8_COL},
+    {"grouped_gemm_bf16_fprop", bf16_fprop, NULL, NG_FP8_ROW, NG_FP8_ROW},
+    {"grouped_gemm_bf16_wgrad", bf16_wgrad, NULL, NG_FP8_ROW, NG_FP8_ROW},
 };
 
 static const struct row *find(const ng_call *call)
@@ -63,6 +78,11 @@ ng_gemm_views ng_gemm_views_of(const ng_call *call)
         v.c = ng_call_matrix(call, "c");
     if (r == NULL)
         return v;
+    if (r->run == bf16_fprop || r->run == bf16_wgrad) {
+        v.plain_a = ng_call_matrix(call, "a");
+        v.plain_b = ng_call_matrix(call, "b");
+        return v;
+    }
     if (r->packed != NULL)
         v.packed = ng_call_mxfp4(call, r->packed);
     if (r->packed == NULL || *r->packed != 'a')
@@ -81,7 +101,9 @@ bool ng_gemm_functions_cover(const ng_gemm_functions *table,
            && ((r->run == fprop && table->fprop != NULL)
                || (r->run == wgrad && table->wgrad != NULL)
                || (r->run == mxfp4_fprop && table->mxfp4_fprop != NULL)
-               || (r->run == mxfp4_wgrad && table->mxfp4_wgrad != NULL));
+               || (r->run == mxfp4_wgrad && table->mxfp4_wgrad != NULL)
+               || (r->run == bf16_fprop && table->bf16_fprop != NULL)
+               || (r->run == bf16_wgrad && table->bf16_wgrad != NULL));
 }
 
 ng_status ng_gemm_functions_run(const ng_gemm_functions *table,

@@ -14,6 +14,9 @@
  *                             [T, K/32]
  *   grouped_gemm_mxfp4_wgrad  as wgrad, but b.codes e2m1x2 [T, K/2], b.scales
  *                             [T, K/32]
+ *   grouped_gemm_bf16_fprop   a [T, K], b [G*N, K] (offsets) -> d [T, N]
+ *   grouped_gemm_bf16_wgrad   a [T, N], b [T, K], (c [G*N, K]) (offsets)
+ *                             -> d [G*N, K]
  * Divisions round up; B counts blocks of 128 rows over all groups. The
  * attribute "cols" is K where codes are packed. A subject that adds in place
  * copies c to d first.
@@ -39,6 +42,11 @@ typedef struct ng_gemm_functions {
     ng_status (*mxfp4_wgrad)(const ng_matrix *d, const ng_matrix *c,
                              const ng_fp8 *a, const ng_mxfp4 *b,
                              const ng_options *);
+    ng_status (*bf16_fprop)(const ng_matrix *d, const ng_matrix *a,
+                            const ng_matrix *b, const ng_options *);
+    ng_status (*bf16_wgrad)(const ng_matrix *d, const ng_matrix *c,
+                            const ng_matrix *a, const ng_matrix *b,
+                            const ng_options *);
 } ng_gemm_functions;
 
 /* This project's two writings. */
@@ -61,6 +69,7 @@ typedef struct ng_gemm_views {
     ng_matrix d, c;  /* c.data null: overwrite */
     ng_fp8 a, b;     /* of the FP8 operands */
     ng_mxfp4 packed; /* of the MXFP4 one */
+    ng_matrix plain_a, plain_b; /* of those in BF16 */
     bool has_c;
 } ng_gemm_views;
 

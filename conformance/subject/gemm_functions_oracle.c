@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
+#include "conformance/oracle/oracle_gemm_bf16.h"
 #include "conformance/oracle/oracle_grouped_gemm.h"
 #include "conformance/subject/gemm_functions.h"
 
@@ -29,11 +30,26 @@ static ng_status mxfp4_wgrad(const ng_matrix *d, const ng_matrix *c,
     return ng_oracle_grouped_gemm_mxfp4_wgrad(d, c, a, b, options, NULL);
 }
 
+static ng_status bf16_fprop(const ng_matrix *d, const ng_matrix *a,
+                            const ng_matrix *b, const ng_options *options)
+{
+    return ng_oracle_grouped_gemm_bf16_fprop(d, a, b, options, NULL);
+}
+
+static ng_status bf16_wgrad(const ng_matrix *d, const ng_matrix *c,
+                            const ng_matrix *a, const ng_matrix *b,
+                            const ng_options *options)
+{
+    return ng_oracle_grouped_gemm_bf16_wgrad(d, c, a, b, options, NULL);
+}
+
 const ng_gemm_functions ng_oracle_gemm_functions = {
     .fprop = fprop,
     .wgrad = wgrad,
     .mxfp4_fprop = mxfp4_fprop,
     .mxfp4_wgrad = mxfp4_wgrad,
+    .bf16_fprop = bf16_fprop,
+    .bf16_wgrad = bf16_wgrad,
 };
 
 ng_status ng_oracle_gemm_bounds(const ng_call *call, ng_bounds *bounds)
@@ -54,5 +70,11 @@ ng_status ng_oracle_gemm_bounds(const ng_call *call, ng_bounds *bounds)
     if (strcmp(call->operation, "grouped_gemm_mxfp4_wgrad") == 0)
         return ng_oracle_grouped_gemm_mxfp4_wgrad(&v.d, c, &v.a, &v.packed,
                                                   &options, bounds);
+    if (strcmp(call->operation, "grouped_gemm_bf16_fprop") == 0)
+        return ng_oracle_grouped_gemm_bf16_fprop(&v.d, &v.plain_a, &v.plain_b,
+                                                 &options, bounds);
+    if (strcmp(call->operation, "grouped_gemm_bf16_wgrad") == 0)
+        return ng_oracle_grouped_gemm_bf16_wgrad(&v.d, c, &v.plain_a,
+                                                 &v.plain_b, &options, bounds);
     return NG_NOT_COVERED;
 }

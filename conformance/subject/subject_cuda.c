@@ -133,6 +133,33 @@ static ng_status mxfp4_wgrad(const ng_matrix *d, const ng_matrix *c,
                            : cuda_mxfp4_wgrad(d, c, a, b, options, launch_now);
 }
 
+static ng_status (*cuda_bf16_fprop)(const ng_matrix *, const ng_matrix *,
+                                    const ng_matrix *, const ng_options *,
+                                    const ng_cuda_launch *);
+static ng_status (*cuda_bf16_wgrad)(const ng_matrix *, const ng_matrix *,
+                                    const ng_matrix *, const ng_matrix *,
+                                    const ng_options *,
+                                    const ng_cuda_launch *);
+
+static ng_status bf16_fprop(const ng_matrix *d, const ng_matrix *a,
+                            const ng_matrix *b, const ng_options *options)
+{
+    const ng_status status = check_offsets(a->rows);
+
+    return status != NG_OK ? status
+                           : cuda_bf16_fprop(d, a, b, options, launch_now);
+}
+
+static ng_status bf16_wgrad(const ng_matrix *d, const ng_matrix *c,
+                            const ng_matrix *a, const ng_matrix *b,
+                            const ng_options *options)
+{
+    const ng_status status = check_offsets(a->rows);
+
+    return status != NG_OK ? status
+                           : cuda_bf16_wgrad(d, c, a, b, options, launch_now);
+}
+
 static ng_gemm_functions gemms; /* those that the library has */
 
 static ng_status run_gemm(const void *row, const ng_call *device_call,
@@ -322,6 +349,8 @@ static ng_status open_subject(ng_error *error)
     FIND_GEMM(wgrad);
     FIND_GEMM(mxfp4_fprop);
     FIND_GEMM(mxfp4_wgrad);
+    FIND_GEMM(bf16_fprop);
+    FIND_GEMM(bf16_wgrad);
     FIND_SWIGLU(swiglu, "swiglu");
     FIND_SWIGLU(swiglu_mxfp4, "swiglu_mxfp4");
     FIND_SWIGLU(swiglu_fp8, "swiglu_fp8");

@@ -3,6 +3,7 @@
 libnarrowgauge_la_SOURCES += \
 	%D%/ref_gemm_element.c \
 	%D%/ref_gemm_views.c \
+	%D%/ref_grouped_gemm_bf16.c \
 	%D%/ref_grouped_gemm_fprop.c \
 	%D%/ref_grouped_gemm_mxfp4.c \
 	%D%/ref_grouped_gemm_wgrad.c \
@@ -13,6 +14,7 @@ libnarrowgauge_la_SOURCES += \
 
 # Installed.
 nobase_nginclude_HEADERS += \
+	%D%/ref_grouped_gemm_bf16.h \
 	%D%/ref_grouped_gemm_fprop.h \
 	%D%/ref_grouped_gemm_wgrad.h \
 	%D%/ref_hopper_fp8_dot.h \

@@ -15,6 +15,24 @@ int64_t ng_ref_gemm_groups(const ng_options *options)
     return groups != NULL ? groups->n_groups : 1;
 }
 
+int64_t ng_ref_gemm_group(const ng_options *options, int64_t t)
+{
+    const ng_groups *groups = ng_ref_groups(options);
+    int64_t low = 0, high;
+
+    if (groups == NULL)
+        return 0;
+    for (high = groups->n_groups - 1; low < high;) {
+        const int64_t middle = low + (high - low) / 2;
+
+        if (groups->offsets[middle + 1] > t)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low;
+}
+
 /* Whether a tensor of `rows` rows is n_groups matrices of n rows. */
 static bool is_stack(int64_t rows, int64_t n, const ng_options *options)
 {
@@ -50,10 +68,17 @@ ng_status ng_ref_check_gemm_weights(const ng_fp8 *b, int64_t n, int64_t k,
                                ng_ceil_div(k, NG_FP8_BLOCK));
 }
 
+ng_status ng_ref_check_gemm_stack(const ng_matrix *x, unsigned dtypes,
+                                  int64_t n, int64_t k,
+                                  const ng_options *options)
+{
+    if (x->cols != k || !is_stack(x->rows, n, options))
+        return NG_BAD_SHAPE;
+    return ng_ref_check_matrix(x, dtypes, NULL);
+}
+
 ng_status ng_ref_check_gemm_gradients(const ng_matrix *d, int64_t n, int64_t k,
                                       const ng_options *options)
 {
-    if (d->cols != k || !is_stack(d->rows, n, options))
-        return NG_BAD_SHAPE;
-    return ng_ref_check_matrix(d, OUTPUTS, NULL);
+    return ng_ref_check_gemm_stack(d, OUTPUTS, n, k, options);
 }

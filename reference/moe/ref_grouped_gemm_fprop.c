@@ -15,29 +15,11 @@ struct job {
     const ng_options *options;
 };
 
-/* The group that holds row t: the first to end after it. */
-static int64_t group_of(const ng_groups *groups, int64_t t)
-{
-    int64_t low = 0, high;
-
-    if (groups == NULL)
-        return 0;
-    for (high = groups->n_groups - 1; low < high;) {
-        const int64_t middle = low + (high - low) / 2;
-
-        if (groups->offsets[middle + 1] > t)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    return low;
-}
-
 static void multiply_row(const void *context, int64_t t, ng_events *events)
 {
     const struct job *job = context;
     const ng_fp8 *a = job->a, *b = job->b;
-    const int64_t g = group_of(ng_ref_groups(job->options), t);
+    const int64_t g = ng_ref_gemm_group(job->options, t);
     const int64_t n_cols = job->d->cols;
     const ng_ref_gemm_line row = {
         .codes = a->codes + t * a->ld, .scales = &a->scales, .line = t};
