@@ -167,6 +167,11 @@ static void print_failure(FILE *out, const json_t *operation)
 
     fputs("<div class=\"failure\"><h3>", out);
     html(out, text_of(operation, "operation"));
+    if (*text_of(operation, "kind") != '\0') {
+        fputs(" <span class=\"pill bad\">", out);
+        html(out, text_of(operation, "kind"));
+        fputs("</span>", out);
+    }
     fputs("</h3>\n", out);
     if (*text_of(operation, "diagnosis") != '\0') {
         fputs("<p class=\"why\">", out);

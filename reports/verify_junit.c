@@ -24,6 +24,8 @@ static void write_failure(xmlTextWriterPtr writer, const json_t *operation)
     size_t i;
 
     xmlTextWriterStartElement(writer, BAD_CAST "failure");
+    if (*text_of(operation, "kind") != '\0')
+        ng_junit_attribute(writer, "type", text_of(operation, "kind"));
     ng_junit_attribute(writer, "message",
               *text_of(operation, "diagnosis") != '\0'
                   ? text_of(operation, "diagnosis")

@@ -92,7 +92,7 @@ fi
 [ -e bad/verify.json ] || complain 'no report of cuda-host'
 sed '/"operation": "encode_e2m1"/,/"axes": {/{
         s/"failed_cases": 0/"failed_cases": 2/
-        s/"diagnosis": ""/"diagnosis": "ties go away"/
+        s/"diagnosis": ""/"diagnosis": "ties go away", "kind": "tie direction"/
         s/"shrunk": ""/"shrunk": "x[1]"/
         s/"failures": \[\]/"failures": ["FAIL a", "FAIL b", "FAIL c", "FAIL d"]/
      }
@@ -103,6 +103,7 @@ page=bad/verify.html
 has '<title>FAILED: cuda-host, narrowgauge verify</title>' $page
 has '<a href="#failures">Failures \([12]\)</a>' $page
 has '<p class="why">ties go away</p>' $page
+has '<span class="pill bad">tie direction</span></h3>' $page
 has 'One of them made small: <code>x\[1\]</code>' $page
 has '<summary>1 more lines</summary>' $page
 has '<td class="hit" title="1 of [0-9]+ cases differ" style="background:rgba\(var\(--bad-rgb\),0\.[0-9]+\)">[0-9]+</td>' $page
