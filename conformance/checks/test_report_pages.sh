@@ -129,6 +129,15 @@ harmless out err evil/verify.md evil/verify.html evil/verify.json evil/junit.xml
 has 'The subject cannot be used' evil/verify.html
 report 0 evil
 
+# What a subject lacks is folded away.
+"$NARROWGAUGE" verify --quiet --subject cuda-host --op encode_e2m1 --op philox --stratum special \
+    --report lacks > out 2> err
+sed '/"operation": "philox"/,/"axes"/s/"variants": 1/"variants": 0/' lacks/verify.json > now &&
+    mv now lacks/verify.json
+report 0 lacks
+has '<summary>1 operation not covered by the subject</summary><p class="quiet">philox</p>' lacks/verify.html
+grep -q '<tr><th scope="row">philox' lacks/verify.html && complain 'a row of what is not covered'
+
 # ---- numbers that no run has -------------------------------------------------------------
 mkdir odd
 tr -d '\n' < bad/verify.json | sed -E \
