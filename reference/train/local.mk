@@ -107,6 +107,7 @@ check_PROGRAMS += \
 	conformance/checks/test_checkpoint_refusals \
 	conformance/checks/test_train \
 	conformance/checks/test_train_data \
+	conformance/checks/test_train_loop \
 	conformance/checks/test_train_no_memory \
 	conformance/checks/test_train_refusals \
 	conformance/checks/test_yaml_schema
@@ -116,6 +117,7 @@ conformance_checks_test_train_no_memory_LDADD = libstudy.a $(LDADD)
 conformance_checks_test_train_refusals_LDADD = libstudy.a $(LDADD)
 conformance_checks_test_train_LDADD = libstudy.a $(LDADD)
 conformance_checks_test_train_data_LDADD = libtrain.a $(LDADD)
+conformance_checks_test_train_loop_LDADD = libtrain.a $(LDADD) $(YAML_LIBS)
 conformance_checks_test_yaml_schema_LDADD = libtrain.a $(LDADD) $(YAML_LIBS)
 endif
 if HAVE_MPI
