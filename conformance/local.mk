@@ -483,6 +483,8 @@ EXTRA_DIST += \
 	%D%/faults/mutations.txt \
 	%D%/peers/checkout.py \
 	%D%/peers/peer_deepgemm.py \
+	%D%/peers/peer_flashoptim.py \
+	%D%/peers/peer_fp8_flow_moe.py \
 	%D%/peers/peer_gfloat.py \
 	%D%/peers/peer_microxcaling.py \
 	%D%/peers/peer_ml_dtypes.py \

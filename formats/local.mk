@@ -71,6 +71,7 @@ ng_profiles = \
 	%D%/profiles/cuda-headers.profile \
 	%D%/profiles/deepgemm.profile \
 	%D%/profiles/flashoptim.profile \
+	%D%/profiles/fp8-flow-moe.profile \
 	%D%/profiles/gfloat.profile \
 	%D%/profiles/hopper-wgmma.profile \
 	%D%/profiles/microxcaling-even.profile \

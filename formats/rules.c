@@ -21,6 +21,7 @@ static const char *const mxfp4_scale_names[] = {
 static const char *const mxfp4_least_names[] = {"none", "1e-4"};
 static const char *const mxfp4_byte_0_names[] = {"2^-127", "2^-126", "1"};
 static const char *const fp8_scale_names[] = {"fp32", "pow2"};
+static const char *const fp8_align_names[] = {"rounded", "exponent-field"};
 static const char *const block_nan_names[] = {"propagate", "coded",
                                               "infinity-largest", "largest"};
 static const char *const headroom_names[] = {"0", "1", "2", "3", "4",
@@ -72,6 +73,9 @@ static const struct {
     [NG_RULE_FP8_SCALE] = {"fp8.scale", offsetof(ng_rules, fp8_scale),
         VALUES(fp8_scale_names),
         "the scale of an FP8 block from its largest magnitude"},
+    [NG_RULE_FP8_ALIGN] = {"fp8.align", offsetof(ng_rules, fp8_align),
+        OF_PEERS(fp8_align_names, 1),
+        "how an FP8 code meets the larger scale of its new block"},
     [NG_RULE_BLOCK_NAN] = {"block.nan", offsetof(ng_rules, block_nan),
         OF_PEERS(block_nan_names, 3), "a NaN or an infinity in a block"},
     [NG_RULE_HEADROOM] = {"headroom", offsetof(ng_rules, headroom),

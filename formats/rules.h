@@ -123,6 +123,13 @@ typedef enum ng_fp8_scale {
     NG_N_FP8_SCALES
 } ng_fp8_scale;
 
+/* How an FP8 code meets the larger scale of its new block; section 6. */
+typedef enum ng_fp8_align {
+    NG_FP8_ALIGN_ROUNDED,   /* RNE of code * 2^(e - E) (default) */
+    NG_FP8_ALIGN_FIELD,     /* E - e is taken from the code's exponent field */
+    NG_N_FP8_ALIGNS
+} ng_fp8_align;
+
 /* A NaN or an infinity among the values of a block. */
 typedef enum ng_block_nan {
     NG_BLOCK_NAN_PROPAGATE, /* the whole block is NaN; MXFP4's codes are 0
@@ -184,6 +191,7 @@ typedef struct ng_rules {
     int mxfp4_least;        /* ng_mxfp4_least */
     int mxfp4_byte_0;       /* ng_mxfp4_byte_0 */
     int fp8_scale;          /* ng_fp8_scale */
+    int fp8_align;          /* ng_fp8_align */
     int block_nan;          /* ng_block_nan */
     int headroom;           /* 0 .. 8: the largest MXFP4 scale of an FP8 block
                                becomes 2^(E - headroom); semantics section 5 */
@@ -198,7 +206,7 @@ typedef enum ng_rule {
     NG_RULE_ROUNDING, NG_RULE_OVERFLOW, NG_RULE_E2M1_NAN,
     NG_RULE_E2M1_ZERO, NG_RULE_E2M1_HALF, NG_RULE_NAN, NG_RULE_UE8M0,
     NG_RULE_MXFP4_SCALE, NG_RULE_MXFP4_LEAST, NG_RULE_MXFP4_BYTE_0,
-    NG_RULE_FP8_SCALE, NG_RULE_BLOCK_NAN,
+    NG_RULE_FP8_SCALE, NG_RULE_FP8_ALIGN, NG_RULE_BLOCK_NAN,
     NG_RULE_HEADROOM,
     NG_RULE_SPLIT, NG_RULE_COMPAND, NG_RULE_STEP,
     NG_RULE_GEMM,

@@ -66,6 +66,10 @@ static const char *const mxfp4_scale_words[] = {
     [NG_MXFP4_RCEIL_LOG2] =
         "the exponent comes from a rounded logarithm of amax / 6",
     [NG_MXFP4_FLOOR_LOG2] = "the exponent comes from a rounded logarithm"};
+static const char *const fp8_align_words[] = {
+    [NG_FP8_ALIGN_ROUNDED] = "codes are rounded under the larger scale",
+    [NG_FP8_ALIGN_FIELD] =
+        "scales are aligned in the exponent field, without rounding"};
 static const char *const mxfp4_least_words[] = {
     [NG_MXFP4_LEAST_NONE] = "amax has no lower end",
     [NG_MXFP4_LEAST_1E_4] = "amax is never below 1e-4"};
@@ -105,6 +109,9 @@ void ng_rule_words(char *text, size_t size, ng_rule rule, int asked, int value)
         break;
     case NG_RULE_E2M1_HALF:
         words = e2m1_half_words[value];
+        break;
+    case NG_RULE_FP8_ALIGN:
+        words = fp8_align_words[value];
         break;
     case NG_RULE_MXFP4_LEAST:
         words = mxfp4_least_words[value];

@@ -198,6 +198,7 @@ static const struct rule_names {
     {NG_RULE_MXFP4_LEAST, "mxfp4.least", {"none", "1e-4"}},
     {NG_RULE_MXFP4_BYTE_0, "mxfp4.byte-0", {"2^-127", "2^-126", "1"}},
     {NG_RULE_FP8_SCALE, "fp8.scale", {"fp32", "pow2"}},
+    {NG_RULE_FP8_ALIGN, "fp8.align", {"rounded", "exponent-field"}},
     {NG_RULE_BLOCK_NAN, "block.nan", {"propagate", "coded", "infinity-largest", "largest"}},
     {NG_RULE_HEADROOM, "headroom",
      {"0", "1", "2", "3", "4", "5", "6", "7", "8"}},

@@ -24,6 +24,7 @@ ml-dtypes --op encode_e2m1 --op encode_e4m3 --op encode_ue8m0 --op encode_bf16
 ml-dtypes --op decode_e2m1 --op decode_e4m3 --op decode_ue8m0 --op decode_bf16
 deepgemm --op quantize_mxfp4 --set x=fp32 --set scales=ue8m0
 deepgemm --op encode_e2m1 --op fp8_row_to_mxfp4
+fp8-flow-moe --op fp8_row_to_fp8_col --set from=fp32 --set to=fp32
 microxcaling --op quantize_mxfp4 --set x=fp32 --set scales=ue8m0
 microxcaling --op encode_e2m1 --op fp8_row_to_mxfp4
 microxcaling-even --op quantize_mxfp4 --set x=fp32 --set scales=ue8m0

@@ -31,6 +31,55 @@ static void align(const ng_fp8 *y, const ng_fp8 *x, const ng_oracle_span *span,
     }
 }
 
+/* A scale's exponent field in FP32, counted up from the subnormals. */
+static long field_of(mpfr_srcptr scale)
+{
+    if (mpfr_nan_p(scale) != 0)
+        return 255;
+    if (mpfr_zero_p(scale) != 0 || mpfr_cmp_ui_2exp(scale, 1, -126) < 0)
+        return 0;
+    return mpfr_get_exp(scale) - 1 + 127;
+}
+
+/* The same by rule fp8.align = exponent-field. */
+static void align_by_field(const ng_fp8 *y, const ng_fp8 *x,
+                           const ng_oracle_span *span, int64_t n_spans,
+                           int64_t first, int64_t end)
+{
+    ng_oracle_context *context = ng_oracle_here();
+    const int64_t n = span->end - span->first;
+
+    mpfr_set_nan(context->unit);
+    if (n < NG_ORACLE_FP8_BLOCK) /* what is not there counts as 0 */
+        mpfr_set_zero(context->unit, 1);
+    for (int64_t i = 0; i < n; i++) {
+        ng_oracle_load_scale(context->element[i], &x->scales, span->first + i,
+                             first / NG_ORACLE_FP8_BLOCK);
+        /* MPFR's maximum leaves a NaN out. */
+        mpfr_max(context->unit, context->unit, context->element[i], MPFR_RNDN);
+    }
+    mpfr_set(context->scale, context->unit, MPFR_RNDN);
+    if (y->scales.dtype != NG_FP32 && mpfr_nan_p(context->scale) == 0
+        && mpfr_cmp_ui_2exp(context->scale, 1, -127) < 0)
+        mpfr_set_ui_2exp(context->scale, 1, -127, MPFR_RNDN);
+    for (int64_t c = first; c < end; c++) {
+        ng_oracle_store_scale(&y->scales, c, span->number, n_spans,
+                              context->scale);
+        for (int64_t i = 0; i < n; i++) {
+            const uint8_t code = *ng_oracle_fp8_code(x, span->first + i, c);
+            long e = (code % 128) / 8;
+
+            if (e > 0) {
+                e += field_of(context->element[i]) - field_of(context->unit);
+                if (e < 0)
+                    e = 0;
+                e = code / 128 * 128 | e * 8 | code % 8;
+            }
+            *ng_oracle_fp8_code(y, span->first + i, c) = (uint8_t)(e % 256);
+        }
+    }
+}
+
 /* General scales: column c over a span of tokens. */
 static void requantize(const ng_fp8 *y, const ng_fp8 *x,
                        const ng_oracle_span *span, int64_t n_spans, int64_t c,
@@ -112,9 +161,15 @@ ng_status ng_oracle_convert_fp8_row_to_col(const ng_fp8 *y, const ng_fp8 *x,
     ng_oracle_reserve(ng_oracle_here(), NG_ORACLE_FP8_BLOCK);
     while (ng_oracle_next_span(&span, &o, x->rows)) {
         if (pow2) {
-            for (int64_t c = 0; c < x->cols; c += NG_ORACLE_FP8_BLOCK)
-                align(y, x, &span, n_spans, c,
-                      ng_oracle_min(c + NG_ORACLE_FP8_BLOCK, x->cols), &o);
+            for (int64_t c = 0; c < x->cols; c += NG_ORACLE_FP8_BLOCK) {
+                const int64_t end =
+                    ng_oracle_min(c + NG_ORACLE_FP8_BLOCK, x->cols);
+
+                if (o.rules->fp8_align == NG_FP8_ALIGN_FIELD)
+                    align_by_field(y, x, &span, n_spans, c, end);
+                else
+                    align(y, x, &span, n_spans, c, end, &o);
+            }
         } else {
             for (int64_t c = 0; c < x->cols; c++)
                 requantize(y, x, &span, n_spans, c, &o);

@@ -15,8 +15,20 @@ def find(variable, url, commit, needs="torch"):
         import torch
     except ImportError:
         return None, todo
-    head = subprocess.run(["git", "-C", folder, "rev-parse", "HEAD"], stdout=subprocess.PIPE, text=True).stdout.strip()
+    named = os.path.join(folder, "COMMIT")      # of a copy without its history
+    if os.path.exists(named):
+        with open(named) as file:
+            head = file.read().strip()
+    else:
+        head = subprocess.run(["git", "-C", folder, "rev-parse", "HEAD"], stdout=subprocess.PIPE,
+                              text=True).stdout.strip()
     if not head.startswith(commit):
         return None, "%s is at %s; %s" % (folder, head[:10] or "no commit", todo)
     sys.path.insert(0, folder)
-    return "%s, torch %s" % (commit, torch.__version__), ""
+    text = "%s, torch %s" % (commit, torch.__version__)
+    if "GPU" in needs:
+        if not torch.cuda.is_available():
+            return None, "needs a GPU; " + todo
+        import triton
+        text += ", triton %s, %s" % (triton.__version__, torch.cuda.get_device_name())
+    return text, ""

@@ -24,6 +24,47 @@ static ng_exact row_scale(const ng_fp8 *x, int64_t r, int64_t c)
     return ng_ref_load_scale(&x->scales, r, c / NG_FP8_BLOCK);
 }
 
+/* The exponent field of a scale as an FP32 number; a power of two, 0 or NaN. */
+static int exponent_field(ng_exact scale)
+{
+    if (scale.kind == NG_EXACT_NAN)
+        return 255;
+    if (scale.significand == 0 || ng_exact_floor_log2(scale) < -126)
+        return 0;
+    return ng_exact_floor_log2(scale) + 127;
+}
+
+/* Rule fp8.align = exponent-field (semantics.md 13): the largest scale that is
+ * no NaN, among those of the rows and the zeros that stand for absent rows. Of
+ * the new exponent field all bits are kept, over the sign's too. */
+static void align_block_by_field(const struct job *job, int64_t c,
+                                 int64_t block, ng_ref_range rows)
+{
+    const bool is_short = rows.end - rows.begin < NG_FP8_BLOCK;
+    ng_exact largest = {.kind = is_short ? NG_EXACT_FINITE : NG_EXACT_NAN};
+
+    for (int64_t r = rows.begin; r < rows.end; r++) {
+        const ng_exact scale = row_scale(job->x, r, c);
+
+        if (scale.kind == NG_EXACT_FINITE
+            && (largest.kind == NG_EXACT_NAN
+                || ng_exact_compare_magnitude(scale, largest) > 0))
+            largest = scale;
+    }
+    ng_ref_store_scale(&job->y->scales, c, block, largest);
+    for (int64_t r = rows.begin; r < rows.end; r++) {
+        const int code = *ng_ref_fp8_byte(job->x, r, c);
+        const int field = code >> 3 & 0xF;
+        const int less =
+            exponent_field(largest) - exponent_field(row_scale(job->x, r, c));
+        const int moved = field - less < 1 ? 0 : field - less;
+
+        *ng_ref_fp8_byte(job->y, r, c) =
+            field == 0 ? 0
+                       : (uint8_t)((code & 0x80) | moved << 3 | (code & 0x7));
+    }
+}
+
 /* Power-of-two scales: alignment without headroom, for E4M3 fills its range. */
 static void align_block(const struct job *job, int64_t c, int64_t block,
                         ng_ref_range rows, ng_events *events)
@@ -95,7 +136,10 @@ static void convert_column(const void *context, int64_t c, ng_events *events)
     for (int64_t b = 0; b < job->blocks.n_scales; b++) {
         const ng_ref_range rows = ng_ref_fp8_block_at(&job->blocks, c, b).rows;
 
-        if (is_pow2(job->x))
+        if (is_pow2(job->x)
+            && ng_ref_rules(job->options)->fp8_align == NG_FP8_ALIGN_FIELD)
+            align_block_by_field(job, c, b, rows);
+        else if (is_pow2(job->x))
             align_block(job, c, b, rows, events);
         else
             requantize_block(job, c, b, rows, events);
