@@ -317,7 +317,10 @@ narrowgauge_SOURCES += \
 	%D%/cli/bench_cuda.h \
 	%D%/cli/bench_cuda_case.c \
 	%D%/cli/bench_cuda_rows.c \
-	%D%/cli/bench_cuda_verify.c
+	%D%/cli/bench_cuda_swiglu.c \
+	%D%/cli/bench_cuda_verify.c \
+	%D%/cli/bench_gpu_state.c \
+	%D%/cli/bench_gpu_state.h
 endif
 
 # The exhaustive claims of reports/proofs.json; see its page.

@@ -8,10 +8,11 @@
 
 #include "cuda/options.cuh"
 
-/* Every lane of the warp calls it with the same arguments and gets the answer.
- */
+/* Every lane of the warp calls it with the same arguments and gets the answer,
+ * and, of a ragged tensor, the group that the block is of and its end. */
 __device__ __forceinline__ ng_cuda_row_range ng_cuda_find_row_block(
-    const ng_cuda_options &o, int64_t rows, int64_t size, int64_t block)
+    const ng_cuda_options &o, int64_t rows, int64_t size, int64_t block,
+    int64_t *group = nullptr, int64_t *group_end = nullptr)
 {
     const int lane = threadIdx.x % 32;
     int64_t end = 0;
@@ -38,6 +39,10 @@ __device__ __forceinline__ ng_cuda_row_range ng_cuda_find_row_block(
             const int64_t from = first + (block - (sum - own)) * size;
             const int64_t to = last - from < size ? last : from + size;
 
+            if (group != nullptr) {
+                *group = base + owner;
+                *group_end = __shfl_sync(0xFFFFFFFFu, last, owner);
+            }
             return {__shfl_sync(0xFFFFFFFFu, from, owner),
                     __shfl_sync(0xFFFFFFFFu, to, owner)};
         }

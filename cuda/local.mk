@@ -4,6 +4,7 @@
 # nvcc, no libtool. To add an operation, add its .cu and its headers here.
 ng_cuda_headers = \
 	%D%/bits.cuh \
+	%D%/block_run.cuh \
 	%D%/check_views.h \
 	%D%/count_events.cuh \
 	%D%/counts.cuh \
@@ -13,9 +14,12 @@ ng_cuda_headers = \
 	%D%/general.cuh \
 	%D%/grid.cuh \
 	%D%/host_device.cuh \
+	%D%/kept_blocks.cuh \
 	%D%/launch.h \
+	%D%/launch_next.cuh \
 	%D%/options.cuh \
 	%D%/ptx_cvt.cuh \
+	%D%/ptx_grid.cuh \
 	%D%/ptx_half2.cuh \
 	%D%/ptx_matrix.cuh \
 	%D%/ptx_mbarrier.cuh \
@@ -28,6 +32,7 @@ ng_cuda_headers = \
 	%D%/row_group.cuh \
 	%D%/ptx_math.cuh \
 	%D%/row_window.cuh \
+	%D%/strips.cuh \
 	%D%/team.cuh \
 	%D%/tensor_map.h \
 	%D%/try.cuh \
@@ -74,6 +79,7 @@ ng_cuda_headers = \
 	%D%/convert/quantize_mxfp4.h \
 	%D%/convert/quantize_mxfp4_block.cuh \
 	%D%/convert/requantize_fp8_col.cuh \
+	%D%/convert/ramp_e2m1.cuh \
 	%D%/convert/real.cuh \
 	%D%/convert/round_code.cuh \
 	%D%/convert/row_block.cuh \

@@ -40,6 +40,24 @@ __device__ __forceinline__ uint32_t ng_cuda_add_fp16x2(uint32_t a, uint32_t b)
     return c;
 }
 
+/* a * b + c of both halves, FP16, rounded once to nearest-even. */
+__device__ __forceinline__ uint32_t ng_cuda_fma_fp16x2(uint32_t a, uint32_t b,
+                                                       uint32_t c)
+{
+    uint32_t d;
+    asm("fma.rn.f16x2 %0, %1, %2, %3;" : "=r"(d) : "r"(a), "r"(b), "r"(c));
+    return d;
+}
+
+/* The same, then below 0, and NaN, to +0 and above 1 to 1. */
+__device__ __forceinline__ uint32_t
+ng_cuda_fma_sat_fp16x2(uint32_t a, uint32_t b, uint32_t c)
+{
+    uint32_t d;
+    asm("fma.rn.sat.f16x2 %0, %1, %2, %3;" : "=r"(d) : "r"(a), "r"(b), "r"(c));
+    return d;
+}
+
 /* 1 in each half, FP16, in which a and b are numbers and differ, else 0. */
 __device__ __forceinline__ uint32_t ng_cuda_differ_fp16x2(uint32_t a,
                                                           uint32_t b)

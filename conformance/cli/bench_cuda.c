@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "conformance/cli/bench_gpu_state.h"
 #include "conformance/cli/command.h"
 #include "conformance/cli/complain.h"
 #include "conformance/subject/subject_cuda.h"
@@ -99,17 +100,17 @@ static ng_status time_copy(ng_spread *spread, const ng_cuda_library *cuda,
 static void print_header(const ng_cuda_library *cuda)
 {
     const ng_cuda_device *d = &cuda->device;
+    const ng_gpu_state state = ng_gpu_state_now();
 
     printf("narrowgauge %s, backend cuda, verified against the reference\n"
-           "%s, %d multiprocessors, L2 %.0f MiB; driver %d.%d, CUDA %d.%d\n"
+           "%s, %d multiprocessors, L2 %.0f MiB; driver %s, CUDA %d.%d\n"
            "bytes: inputs and outputs, each once; share: of a device copy that "
            "reads and writes as many bytes, rotated alike\n\n"
-           "%-19s %-14s %-11s %9s %9s %9s %7s %7s %7s\n",
+           "%-23s %-14s %-11s %9s %9s %9s %7s %7s %7s\n",
            ng_version_text(), d->name, d->n_multiprocessors,
-           (double)d->l2_bytes / 1048576, d->driver / 1000,
-           d->driver % 1000 / 10, d->runtime / 1000, d->runtime % 1000 / 10,
-           "operation", "form", "shape", "median us", "min", "max", "GB/s",
-           "copy", "share");
+           (double)d->l2_bytes / 1048576, state.driver, d->runtime / 1000,
+           d->runtime % 1000 / 10, "operation", "form", "shape", "median us",
+           "min", "max", "GB/s", "copy", "share");
 }
 
 static void report(json_t *list, const ng_cuda_bench_case *c,
@@ -118,16 +119,15 @@ static void report(json_t *list, const ng_cuda_bench_case *c,
     const double rate = (double)c->bytes / s.median / 1e9;
     const double limit = (double)c->bytes / copy.median / 1e9;
     const ng_cuda_device *d = &cuda->device;
-    char shape[48], driver[16], runtime[16];
+    const ng_gpu_state state = ng_gpu_state_now(); /* clocks still busy */
+    char shape[48], runtime[16];
 
     snprintf(shape, sizeof shape, "%" PRId64 "x%" PRId64, c->row->rows,
              c->row->cols);
-    snprintf(driver, sizeof driver, "%d.%d", d->driver / 1000,
-             d->driver % 1000 / 10);
     snprintf(runtime, sizeof runtime, "%d.%d", d->runtime / 1000,
              d->runtime % 1000 / 10);
     if (list == NULL) {
-        printf("%-19s %-14s %-11s %9.2f %9.2f %9.2f %7.0f %7.0f %5.1f %%\n",
+        printf("%-23s %-14s %-11s %9.2f %9.2f %9.2f %7.0f %7.0f %5.1f %%\n",
                c->row->operation, c->row->form, shape, s.median * 1e6,
                s.min * 1e6, s.max * 1e6, rate, limit, 100 * rate / limit);
         fflush(stdout);
@@ -137,14 +137,16 @@ static void report(json_t *list, const ng_cuda_bench_case *c,
         list,
         json_pack(
             "{s:s, s:s, s:s, s:f, s:f, s:f, s:I, s:f, s:f, s:f, s:b, s:{}, "
-            "s:s, s:s, s:s, s:s, s:i, s:s, s:s}",
+            "s:s, s:s, s:s, s:s, s:i, s:s, s:s, s:i, s:i, s:i}",
             "op", c->row->operation, "form", c->row->form, "shape", shape,
             "median_us", s.median * 1e6, "min_us", s.min * 1e6, "max_us",
             s.max * 1e6, "bytes", (json_int_t)c->bytes, "rate", rate, "limit",
             limit, "share", rate / limit, "verified", 1, "peer", "gpu", d->name,
-            "driver", driver, "cuda", runtime, "commit", ng_version_text(),
-            "rotated_sets", c->n_sets, "unit", "GB/s", "limit_is",
-            "device copy of as many bytes, same run"));
+            "driver", state.driver, "cuda", runtime, "commit",
+            ng_version_text(), "rotated_sets", c->n_sets, "unit", "GB/s",
+            "limit_is", "device copy of as many bytes, same run", "sm_mhz",
+            state.sm_mhz, "sm_max_mhz", state.sm_max_mhz, "memory_mhz",
+            state.memory_mhz));
 }
 
 static int run_row(const ng_cuda_bench_row *row, const ng_cuda_library *cuda,
@@ -179,7 +181,7 @@ static int run_row(const ng_cuda_bench_row *row, const ng_cuda_library *cuda,
 }
 
 int ng_bench_cuda(bool (*listed)(const void *context, const char *operation),
-                  const void *context, int repeat, json_t *list)
+                  const void *context, int repeat, int64_t most, json_t *list)
 {
     const ng_cuda_bench_row *row;
     ng_status status;
@@ -192,7 +194,8 @@ int ng_bench_cuda(bool (*listed)(const void *context, const char *operation),
     if (list == NULL)
         print_header(cuda);
     for (int i = 0; (row = ng_cuda_bench_row_at(i)) != NULL; i++) {
-        if (!listed(context, row->operation))
+        if (!listed(context, row->operation)
+            || (most > 0 && row->rows * row->cols > most))
             continue;
         const int s = run_row(row, cuda, repeat, list);
 

@@ -30,12 +30,12 @@ enum { NG_CUDA_MAX_SETS = 16 };
 
 typedef struct ng_cuda_bench_case {
     const ng_cuda_bench_row *row;
-    const ng_conversion *conversion;
-    ng_call call[NG_CUDA_MAX_SETS]; /* on the device */
-    int64_t *offsets;               /* on the host too; null: dense */
+    const ng_conversion *conversion; /* null: SwiGLU, or row and col */
+    ng_call call[NG_CUDA_MAX_SETS];  /* on the device */
+    int64_t *offsets;                /* on the host too; null: dense */
     int n_sets;
     int64_t bytes; /* inputs and outputs of one set */
-    void *block[NG_CUDA_MAX_SETS * 5 + 2];
+    void *block[NG_CUDA_MAX_SETS * 8 + 2];
     int n_blocks;
 } ng_cuda_bench_case;
 
@@ -52,9 +52,22 @@ ng_status ng_cuda_bench_verify(char *line, size_t size,
                                const ng_cuda_bench_case *c,
                                const ng_cuda_library *cuda);
 
-/* The command: all rows, or those of the operations that listed says yes to.
- * list null: print a table; else append JSON rows. Returns an exit status. */
+/* Allocate a tensor of a call on the device, for as long as the case lives. */
+ng_status ng_cuda_bench_add(ng_cuda_bench_case *c, ng_call *call, bool output,
+                            const char *name, ng_dtype dtype, int64_t lines,
+                            int64_t width, const ng_cuda_library *cuda);
+
+/* The same steps for the operations of SwiGLU, bench_cuda_swiglu.c. */
+ng_status ng_cuda_bench_swiglu_make(ng_cuda_bench_case *c, ng_call *call,
+                                    const ng_cuda_library *cuda);
+ng_status ng_cuda_bench_swiglu_verify(char *line, size_t size,
+                                      const ng_cuda_bench_case *c,
+                                      const ng_cuda_library *cuda);
+
+/* The command: all rows, or those of the operations that listed says yes to and
+ * of `most` elements at most, if that is not 0. list null: print a table; else
+ * append JSON rows. Returns an exit status. */
 int ng_bench_cuda(bool (*listed)(const void *context, const char *operation),
-                  const void *context, int repeat, json_t *list);
+                  const void *context, int repeat, int64_t most, json_t *list);
 
 #endif

@@ -134,6 +134,32 @@ static ng_status fetch(ng_tensor *tensor, const ng_cuda_library *cuda)
                                 : cuda->copy(tensor->data, device, bytes, NULL);
 }
 
+/* A part of quantize_fp8_row_col, as the two operations that it is. */
+static ng_status check_row_col(char *line, size_t size,
+                               const ng_cuda_bench_case *c, const ng_call *host,
+                               part p)
+{
+    static const char *const operation[] = {"quantize_fp8_row",
+                                            "quantize_fp8_col"};
+    ng_status status = NG_OK;
+
+    for (int i = 0; i < 2 && status == NG_OK && line[0] == '\0'; i++) {
+        ng_cuda_bench_case one = *c;
+        ng_call call = *host;
+
+        one.conversion = ng_conversion_find(operation[i]);
+        call.operation = operation[i];
+        call.n_outputs = 2;
+        for (int k = 0; k < 2; k++) {
+            call.output[k] = host->output[2 * i + k];
+            memcpy(call.output[k].name, host->output[k].name,
+                   sizeof call.output[k].name); /* y's */
+        }
+        status = check_part(line, size, &one, &call, p);
+    }
+    return status;
+}
+
 ng_status ng_cuda_bench_verify(char *line, size_t size,
                                const ng_cuda_bench_case *c,
                                const ng_cuda_library *cuda)
@@ -143,6 +169,8 @@ ng_status ng_cuda_bench_verify(char *line, size_t size,
     ng_status status = NG_OK;
     int64_t units, bytes;
 
+    if (c->conversion == NULL && c->row->operation[0] == 's')
+        return ng_cuda_bench_swiglu_verify(line, size, c, cuda);
     line[0] = '\0';
     for (int i = 0; i < host.n_outputs && status == NG_OK; i++)
         if ((status = ng_tensor_extent(&units, &bytes, &host.output[i]))
@@ -162,7 +190,8 @@ ng_status ng_cuda_bench_verify(char *line, size_t size,
     if (status == NG_OK)
         status = cuda->synchronize(NULL);
     for (int i = 0; i < 3 && status == NG_OK && line[0] == '\0'; i++)
-        status = check_part(line, size, c, &host, part_at(c, i));
+        status = (c->conversion != NULL ? check_part : check_row_col)(
+            line, size, c, &host, part_at(c, i));
     for (int i = 0; i < host.n_inputs; i++)
         free(host.input[i].data);
     for (int i = 0; i < host.n_outputs; i++)

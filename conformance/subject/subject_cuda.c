@@ -284,6 +284,23 @@ static ng_status philox(void *function, const ng_call *call,
              &call->random, launch);
 }
 
+/* Rows and columns in one pass; for `bench`, which holds it against
+ * quantize_fp8_row and quantize_fp8_col. */
+static ng_status quantize_row_col(void *function, const ng_call *call,
+                                  const ng_cuda_launch *launch)
+{
+    ng_status (*f)(const ng_fp8 *, const ng_fp8 *, const ng_matrix *,
+                   const ng_options *, const ng_cuda_launch *);
+    const ng_fp8 y = ng_call_fp8(call, "y", NG_FP8_ROW);
+    const ng_fp8 z = ng_call_fp8(call, "z", NG_FP8_COL);
+    const ng_matrix x = ng_call_matrix(call, "x");
+    ng_groups groups;
+    const ng_options options = ng_call_options(&groups, call);
+
+    *(void **)&f = function;
+    return f(&y, &z, &x, &options, launch);
+}
+
 #define ENCODE(format)                                   \
     {                                                    \
         "encode_" format, "ng_cuda_encode", encode, NULL \
@@ -307,6 +324,8 @@ static row rows[] = {
     DECODE("bf16"),
     DECODE("fp16"),
     {"philox", "ng_cuda_philox", philox, NULL},
+    {"quantize_fp8_row_col", "ng_cuda_quantize_fp8_row_col", quantize_row_col,
+     NULL},
 };
 
 static ng_status run_row(const void *context, const ng_call *device_call,
@@ -376,6 +395,8 @@ ng_status ng_subject_cuda_enqueue(const ng_call *device_call,
     if (!covers(device_call))
         return NG_NOT_COVERED;
     host_call = NULL;
+    if (ng_swiglu_functions_cover(&swiglus, device_call))
+        return run_swiglu(NULL, device_call, launch);
     r = find(device_call->operation);
     return r != NULL ? run_row(r, device_call, launch)
                      : run_conversion(NULL, device_call, launch);

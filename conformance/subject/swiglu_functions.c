@@ -21,6 +21,13 @@ static void copy(const ng_matrix *to, const ng_matrix *from,
                (size_t)from->cols * size);
 }
 
+/* A matrix, or null where the call has none of that name: what is quantised
+ * need not be written. */
+static const ng_matrix *wanted(const ng_matrix *x)
+{
+    return x->data != NULL ? x : NULL;
+}
+
 /* Copy "made.NAME" to NAME and return it. */
 static ng_matrix take(const ng_call *call, const char *name, const char *made,
                       const ng_options *options)
@@ -66,7 +73,7 @@ static ng_status mxfp4(const ng_swiglu_functions *table, const ng_call *call,
 
         return table->quantize_mxfp4(&y, &made, options);
     }
-    return table->swiglu_mxfp4(&y, &values, &gate, &up, options);
+    return table->swiglu_mxfp4(&y, wanted(&values), &gate, &up, options);
 }
 
 static ng_status fp8(const ng_swiglu_functions *table, const ng_call *call,
@@ -88,7 +95,7 @@ static ng_status fp8(const ng_swiglu_functions *table, const ng_call *call,
                    ? table->quantize_fp8(&z, &made, &uncounted)
                    : status;
     }
-    return table->swiglu_fp8(&y, has_z ? &z : NULL, &values, &gate, &up,
+    return table->swiglu_fp8(&y, has_z ? &z : NULL, wanted(&values), &gate, &up,
                              options);
 }
 
@@ -126,8 +133,8 @@ static ng_status backward_fp8(const ng_swiglu_functions *table,
         return status == NG_OK ? table->quantize_fp8(&y_up, &made_up, options)
                                : status;
     }
-    return table->backward_fp8(&y_gate, &y_up, &grad_gate, &grad_up, &grad_y,
-                               &gate, &up, options);
+    return table->backward_fp8(&y_gate, &y_up, wanted(&grad_gate),
+                               wanted(&grad_up), &grad_y, &gate, &up, options);
 }
 
 static const struct row {

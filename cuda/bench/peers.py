@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The same conversions by other means, in the same run, side by side.
 
-    python3 cuda/bench/peers.py [NARROWGAUGE] [--json FILE]
+    python3 cuda/bench/peers.py [NARROWGAUGE] [--json FILE] [--seconds N]
 
 Times what a user of PyTorch would write for a conversion, eager and through
 torch.compile, at the shapes of `narrowgauge bench --backend cuda`, and functions
@@ -11,11 +11,14 @@ program's path it runs that bench too, prints both, and with --json merges the
 peers' medians into its rows ("peer": {name: median_us}).
 
 Buffers are rotated past L2; events; median of 11. Peers are timed as they are:
-what they return is not checked here, and differs in places (docs/peers).
+what they return is not checked here, and differs in places (docs/peers). No
+peer is begun N seconds (default 90) after the first: torch.compile takes some
+for each of them.
 """
 import json
 import subprocess
 import sys
+import time
 
 try:
     import torch
@@ -96,20 +99,26 @@ def mxfp4_to_fp8(packed, scales):
     return to_fp8(from_mxfp4(packed, scales))
 
 
+def mxfp4_to_fp8_col(packed, scales):
+    """The same, transposed on the way, for a weight gradient."""
+    return to_fp8(from_mxfp4(packed, scales).t().contiguous())
+
+
 def torch_peers(rows, cols):
     """Yields (operation, form, name, run, sets)."""
     sets = [(x,) for x in numbers(rows, cols)]
     packed = [to_mxfp4(x[0]) for x in sets]
     for operation, form, function, arguments in (
+            ("mxfp4_to_fp8_row", "dense", mxfp4_to_fp8, packed),
+            ("mxfp4_to_fp8_col", "dense", mxfp4_to_fp8_col, packed),
             ("quantize_mxfp4", "dense", to_mxfp4, sets),
             ("quantize_fp8_row", "dense, fp32", to_fp8, sets),
-            ("mxfp4_to_fp8_row", "dense", mxfp4_to_fp8, packed),
             ("dequantize_mxfp4", "dense", from_mxfp4, packed)):
-        yield operation, form, "torch eager", (
-            lambda a, f=function: f(*a)), arguments
-        compiled = torch.compile(function)
+        compiled = torch.compile(function, dynamic=False)
         yield operation, form, "torch.compile", (
             lambda a, f=compiled: f(*a)), arguments
+        yield operation, form, "torch eager", (
+            lambda a, f=function: f(*a)), arguments
 
 
 def library_peers(rows, cols):
@@ -139,23 +148,42 @@ def library_peers(rows, cols):
         pass
 
 
+def save(target, rows):
+    """Write the rows, if a file was asked for."""
+    if target:
+        with open(target, "w", encoding="utf-8") as file:
+            json.dump(rows, file, indent=1)
+            file.write("\n")
+
+
 def main():
     arguments = sys.argv[1:]
     target = None
-    if "--json" in arguments:
-        at = arguments.index("--json")
-        target = arguments[at + 1]
-        del arguments[at:at + 2]
+    seconds = 90.0
+    for option in ("--json", "--seconds"):
+        if option in arguments:
+            at = arguments.index(option)
+            if option == "--json":
+                target = arguments[at + 1]
+            else:
+                seconds = float(arguments[at + 1])
+            del arguments[at:at + 2]
     ours = []
     if arguments:
         text = subprocess.run([arguments[0], "bench", "--backend", "cuda",
                                "--json", "--repeat", "11"],
                               check=True, capture_output=True, text=True).stdout
         ours = json.loads(text)
+        save(target, ours)
     found = {}
+    start = time.monotonic()
     for rows, cols in SHAPES:
         for source in (torch_peers, library_peers):
             for operation, form, name, run, sets in source(rows, cols):
+                if time.monotonic() - start > seconds:
+                    print(f"{name}, {operation}, {rows}x{cols}: no time left",
+                          file=sys.stderr)
+                    continue
                 try:
                     us = median_us(run, sets)
                 except Exception as error:      # a peer's own business
@@ -174,10 +202,7 @@ def main():
         us = f"{mine[0]['median_us']:9.1f}" if mine else f"{'':>9}"
         print(f"{key[0]:<19} {key[1]:<13} {key[2]:<11} {us}  "
               + ", ".join(f"{n} {t:.1f}" for n, t in sorted(peers.items())))
-    if target:
-        with open(target, "w", encoding="utf-8") as file:
-            json.dump(ours, file, indent=2)
-            file.write("\n")
+    save(target, ours)
 
 
 if __name__ == "__main__":

@@ -3,22 +3,24 @@
  * FP8 along rows to FP8 along columns: the launcher, and the fast path of
  * power-of-two scales; that of general ones is quantize_fp8_col.cu's.
  *
- * A thread block has a window of 128 tokens (row_window.cuh) by one block of
- * 128 columns, a thread 16 bytes of each of four rows. The largest exponent of
- * each FP8 block of y is found from the scales of all its rows. Codes go
- * through FP16 (align_e4m3.cuh), where the product with 2^-d is exact,
- * subnormals and all: two conversions and a multiplication for two codes.
+ * A thread block takes a strip of windows (strips.cuh) of 128 tokens
+ * (row_window.cuh) by one block of 128 columns, one after the other, a thread
+ * 16 bytes of each of four rows; the loads of a window are on their way while
+ * the one before is written. The largest exponent of each FP8 block of y is
+ * found from the scales of all its rows. Codes go through FP16
+ * (align_e4m3.cuh), where the product with 2^-d is exact, subnormals and all:
+ * two conversions and a multiplication for two codes.
  *
- *   grid, block    windows * ceil(cols / 128) thread blocks of 256
- *   shared memory  18.2 KB: the turned tile (col_tile.cuh), the window,
- *                  exponents of its rows and blocks
+ *   grid, block    strips * ceil(cols / 128) thread blocks of 256
+ *   shared memory  18.6 KB: the turned tile (col_tile.cuh), two windows,
+ *                  exponents of rows and blocks
  *   bytes          1 + 1/32 + 1 + 1/32 an element
- *   instructions   about 7 an element, 1.5 of them the way through FP16
- *   limit          memory
- *   measured       H200, 32768 x 7168: 134.5 us, 0.87 of a copy of as many bytes;
- *                  eight ragged groups that start at odd rows 142 us. With
- *                  y.scales row by row 152 us: each scale is then a partial
- *                  write of a sector.
+ *   instructions   9.7 an element (ncu), 1.5 of them the way through FP16
+ *   limit          memory: lines of 128 bytes a column, which alone take 131 us
+ *   measured       H200, 32768 x 7168: 141.5 us, 0.82 of a copy of as many
+ * bytes (bar 0.85: missed), ragged 161; 8192 x 2048 14.3 us, 0.79, ragged 16.7.
+ * ncu: DRAM 69 % busy, L2 81 %, issue 52 %. A scale a block written by itself:
+ * 152 us
  */
 #include "cuda/convert/convert_fp8_row_to_col.h"
 
@@ -29,7 +31,9 @@
 #include "cuda/convert/fp8_row_to_col_block.cuh"
 #include "cuda/convert/requantize_fp8_col.cuh"
 #include "cuda/general.cuh"
+#include "cuda/kept_blocks.cuh"
 #include "cuda/row_window.cuh"
+#include "cuda/strips.cuh"
 
 namespace
 {
@@ -40,20 +44,24 @@ static_assert(tile::COLS == NG_FP8_BLOCK && tile::CHUNK == 16, "");
 
 struct fast_job {
     ng_cuda_fp8_row_to_col_job call;
-    unsigned col_tiles;
+    ng_cuda_strips strips;  /* of windows */
     ng_events *events;      /* INEXACT alone */
     const int32_t *refusal; /* nothing is done if it is not 0; may be null */
 };
 
-enum { ROWS = NG_CUDA_WINDOW };
+enum {
+    ROWS = NG_CUDA_WINDOW,
+    RESIDENT = 4 /* thread blocks a multiprocessor */
+};
 
 struct tile_memory {
     uint32_t codes[tile::WORDS];
-    ng_cuda_window window;
-    /* Exponents plus 150, 0 of none: of the window's rows, and the largest of
-     * each of its blocks. */
+    ng_cuda_window window[2]; /* this tile's and the next one's */
+    /* Exponents plus 150, 0 of none: of the window's rows, the largest of each
+     * of its blocks, and that of blocks whose scales are not written yet. */
     alignas(16) uint32_t exponent[ROWS];
     uint32_t most[ROWS];
+    uint16_t kept[ng_cuda_kept_blocks::MOST];
 };
 
 /* 16 codes, byte by byte; columns that are not there come as 0. */
@@ -69,100 +77,115 @@ __device__ __noinline__ uint4 load_codes(const uint8_t *from, int64_t cols)
     return codes;
 }
 
-template <bool COUNT>
-__global__ void __launch_bounds__(tile::THREADS)
-    align(const __grid_constant__ fast_job job)
-{
-    __shared__ tile_memory memory;
-    const ng_fp8 &x = job.call.x, &y = job.call.y;
-    const ng_cuda_options &o = job.call.o;
-    const int t = (int)threadIdx.x, lane = t % 32;
-    const int number = (int)(blockIdx.x / job.col_tiles);
-    const int col_tile = (int)(blockIdx.x - (unsigned)number * job.col_tiles);
-    const int64_t col = (int64_t)col_tile * tile::COLS;
-
-    if (job.refusal != nullptr && *job.refusal != 0)
-        return;
-    ng_cuda_find_window(&memory.window, o, x.rows, number);
-    if (t < ROWS)
-        memory.most[t] = memory.exponent[t] = 0;
-    __syncthreads();
-
-    const ng_cuda_window &window = memory.window;
-    const int rows = window.n;
-
-    if (rows <= 0)
-        return;
-
-    /* ---- read: 4 rows of 16 columns ---- */
-    const int chunk = t % tile::LANES, quad = t / tile::LANES;
-    const int cols = (int)min((int64_t)tile::COLS, x.cols - col);
-    const int left = cols - chunk * tile::CHUNK;
-    const int n = left > 0 ? rows - 4 * quad : 0; /* of these rows */
-    const uint8_t *from =
-        x.codes + (window.row + 4 * quad) * x.ld + col + chunk * tile::CHUNK;
+/* What a thread has of a tile: 16 columns of four rows, and the scale of row
+ * threadIdx.x as it is stored. */
+struct piece {
     uint4 codes[4];
+    uint32_t scale;
+};
+
+/* All loads of a tile, none of which is waited for: rows row .. row + n - 1,
+ * n <= 128. left: columns from the thread's first on. */
+__device__ __forceinline__ void fetch(piece &p, const ng_fp8 &x, int64_t row,
+                                      int n, int64_t col_tile, int left)
+{
+    const int chunk = (int)threadIdx.x % tile::LANES;
+    const int quad = (int)threadIdx.x / tile::LANES;
+    const uint8_t *from = x.codes + (row + 4 * quad) * x.ld
+                          + col_tile * tile::COLS + chunk * tile::CHUNK;
 
 #pragma unroll
     for (int i = 0; i < 4; i++)
-        codes[i] = {0, 0, 0, 0};
+        p.codes[i] = {0, 0, 0, 0};
     if (left >= tile::CHUNK
         && (((uintptr_t)from | (uintptr_t)x.ld) & 15) == 0) {
 #pragma unroll
         for (int i = 0; i < 4; i++)
-            if (i < n)
-                codes[i] = __ldg((const uint4 *)(from + i * x.ld));
-    } else {
+            if (4 * quad + i < n)
+                p.codes[i] = __ldg((const uint4 *)(from + i * x.ld));
+    } else if (left > 0) {
 #pragma unroll
         for (int i = 0; i < 4; i++)
-            if (i < n)
-                codes[i] = load_codes(from + i * x.ld, left);
+            if (4 * quad + i < n)
+                p.codes[i] = load_codes(from + i * x.ld, left);
     }
+    if ((int)threadIdx.x < n)
+        p.scale = ng_cuda_load_scale(x.scales, row + threadIdx.x, col_tile);
+}
 
-    /* ---- the scales of all rows of the window's blocks, and their largest:
-     * a row a thread, by warps, which mostly have one block ---- */
-    for (int at = window.low; at < window.high; at += tile::THREADS) {
-        const int r = at + t;
-        const uint32_t e =
-            r < window.high ? ng_cuda_exponent_plus_150(
-                ng_cuda_load_scale_fp32(x.scales, window.row + r, col_tile))
-                            : 0;
-        const int block = ng_cuda_block_of(window, min(r, window.high - 1));
-        const int of_first = __shfl_sync(0xFFFFFFFF, block, 0);
+__device__ __forceinline__ uint32_t plus_150(uint32_t bits, ng_dtype dtype)
+{
+    return ng_cuda_exponent_plus_150(
+        dtype == NG_FP32 ? bits : ng_cuda_bits_of(ng_cuda_decode_ue8m0(bits)));
+}
 
-        if (r >= 0 && r < rows)
-            memory.exponent[r] = e;
-        if (__all_sync(0xFFFFFFFF, block == of_first)) {
-            const uint32_t most = __reduce_max_sync(0xFFFFFFFF, e);
+/* Raise *most to the largest of a warp's. */
+__device__ __forceinline__ void raise(uint32_t *most, uint32_t e)
+{
+    const uint32_t largest = __reduce_max_sync(0xFFFFFFFF, e);
 
-            if (lane == 0)
-                atomicMax(&memory.most[block], most);
-        } else {
-            atomicMax(&memory.most[block], e);
-        }
+    if (threadIdx.x % 32 == 0 && largest != 0)
+        atomicMax(most, largest);
+}
+
+/* The largest scale of every block that the window meets. Rows before it are of
+ * its first block, those behind of its last; half of the threads look at
+ * either. */
+__device__ __forceinline__ void find_most(tile_memory &memory,
+                                          const ng_cuda_window &window,
+                                          const piece &p, const ng_fp8 &x,
+                                          int64_t col_tile)
+{
+    const int t = (int)threadIdx.x, last = window.n_blocks - 1;
+
+    if (window.low < 0 || window.high > window.n) {
+        const bool before = t < ROWS;
+        const int r = before ? window.low + t : window.n + t - ROWS;
+        uint32_t e = 0;
+
+        if (r < (before ? 0 : window.high))
+            e = plus_150(ng_cuda_load_scale(x.scales, window.row + r, col_tile),
+                         x.scales.dtype);
+        raise(&memory.most[before ? 0 : last], e);
     }
-    __syncthreads();
+    if (t >= ROWS)
+        return;
 
+    const uint32_t e = t < window.n ? plus_150(p.scale, x.scales.dtype) : 0;
+
+    memory.exponent[t] = e;
+    if (last == 0)
+        raise(&memory.most[0], e);
+    else if (e != 0)
+        atomicMax(&memory.most[window.block[t]], e);
+}
+
+/* Align a thread's codes, turn them and put them into the tile; returns how
+ * many lost something. */
+template <bool COUNT>
+__device__ __forceinline__ uint32_t turn(tile_memory &memory,
+                                         const ng_cuda_window &window,
+                                         const piece &p, ng_dtype dtype)
+{
+    const int chunk = (int)threadIdx.x % tile::LANES;
+    const int quad = (int)threadIdx.x / tile::LANES;
     const uint4 four = *(const uint4 *)&memory.exponent[4 * quad];
-    const uint32_t plus_150[4] = {four.x, four.y, four.z, four.w};
-
-    /* ---- align, turn, store ---- */
+    const uint32_t exponents[4] = {four.x, four.y, four.z, four.w};
     uint32_t factor[4], differing = 0, lost = 0;
 
 #pragma unroll
     for (int i = 0; i < 4; i++) {
-        const int e = plus_150[i] != 0 ? (int)plus_150[i] - 150
-                                       : (int)NG_CUDA_NO_EXPONENT;
+        const int e = exponents[i] != 0 ? (int)exponents[i] - 150
+                                        : (int)NG_CUDA_NO_EXPONENT;
         const int k = ng_cuda_col_exponent(
-            memory.most[window.block[min(4 * quad + i, rows - 1)]],
-            y.scales.dtype);
+            memory.most[window.block[min(4 * quad + i, window.n - 1)]], dtype);
 
         factor[i] = ng_cuda_align_factor(e, k);
-        if (COUNT && plus_150[i] != 0 && k - e > 15)
-            lost += ng_cuda_count_lost_e4m3x4(codes[i].x, factor[i])
-                    + ng_cuda_count_lost_e4m3x4(codes[i].y, factor[i])
-                    + ng_cuda_count_lost_e4m3x4(codes[i].z, factor[i])
-                    + ng_cuda_count_lost_e4m3x4(codes[i].w, factor[i]);
+        if (COUNT && exponents[i] != 0 && k - e > 15)
+            lost += ng_cuda_count_lost_e4m3x4(p.codes[i].x, factor[i])
+                    + ng_cuda_count_lost_e4m3x4(p.codes[i].y, factor[i])
+                    + ng_cuda_count_lost_e4m3x4(p.codes[i].z, factor[i])
+                    + ng_cuda_count_lost_e4m3x4(p.codes[i].w, factor[i]);
     }
 
     uint32_t *to = memory.codes + tile::word(chunk * tile::CHUNK, quad);
@@ -173,32 +196,90 @@ __global__ void __launch_bounds__(tile::THREADS)
 
 #pragma unroll
         for (int i = 0; i < 4; i++) {
-            const uint32_t word = w == 0   ? codes[i].x
-                                  : w == 1 ? codes[i].y
-                                  : w == 2 ? codes[i].z
-                                           : codes[i].w;
+            const uint32_t word = w == 0   ? p.codes[i].x
+                                  : w == 1 ? p.codes[i].y
+                                  : w == 2 ? p.codes[i].z
+                                           : p.codes[i].w;
 
             in[i] = ng_cuda_align_e4m3x4<COUNT>(word, factor[i], differing);
         }
-        ng_cuda_col_put(to + 33 * 4 * w, 1, in);
+        ng_cuda_col_put<tile>(to + tile::PITCH * 4 * w, 1, in);
     }
-    __syncthreads();
+    return COUNT ? lost + ng_cuda_sum_fp16x2(differing) : 0;
+}
 
-    /* ---- write: codes, and the scales of the blocks that begin here ---- */
-    ng_cuda_col_store<tile>(memory.codes, y.codes + col * y.ld + window.row,
-                            y.ld, rows, cols);
-    for (int b = window.low < 0; b < window.n_blocks; b++)
-        if (t < cols) {
-            const int64_t j = window.first_block + b;
-            const bool last = window.last && b == window.n_blocks - 1;
-            const int k = ng_cuda_col_exponent(memory.most[b], y.scales.dtype);
+/* Rows of the window that begins at `row`, of `used` in all. */
+__device__ __forceinline__ int rows_at(int64_t used, int64_t row)
+{
+    return (int)max(min(used - row, (int64_t)ROWS), (int64_t)0);
+}
 
-            ng_cuda_store_scale(y.scales, col + t, j, j + (last ? 1 : 2),
-                                ng_cuda_scale_bits(y.scales.dtype, k, false));
+template <bool COUNT>
+__global__ void __launch_bounds__(tile::THREADS, RESIDENT)
+    align(const __grid_constant__ fast_job job)
+{
+    __shared__ tile_memory memory;
+    const ng_fp8 &x = job.call.x, &y = job.call.y;
+    const ng_cuda_options &o = job.call.o;
+    const int t = (int)threadIdx.x;
+    const ng_cuda_strip strip = ng_cuda_strip_of(job.strips);
+    const int64_t col = (int64_t)strip.col_tile * tile::COLS;
+    const int cols = (int)min((int64_t)tile::COLS, x.cols - col);
+    const int left = cols - t % tile::LANES * tile::CHUNK;
+    ng_cuda_kept_blocks kept;
+    uint32_t lost = 0;
+    piece p;
+
+    if (t < ROWS)
+        memory.most[t] = 0;
+    ng_cuda_wait_for_stream();
+    if (job.refusal != nullptr && *job.refusal != 0)
+        return;
+
+    const int64_t used = ng_cuda_rows(o, x.rows);
+    int64_t row = (int64_t)strip.first * ROWS;
+
+    fetch(p, x, row, rows_at(used, row), strip.col_tile, left);
+    ng_cuda_find_window(&memory.window[0], o, x.rows, strip.first);
+    for (int i = 0; i < strip.n; i++) {
+        const ng_cuda_window &window = memory.window[i % 2];
+
+        __syncthreads(); /* the window; the tile is written, most is clear */
+        if (window.n <= 0)
+            break; /* and so are all behind it */
+        find_most(memory, window, p, x, strip.col_tile);
+        __syncthreads();
+        lost += turn<COUNT>(memory, window, p, y.scales.dtype);
+
+        const int rows = window.n, n_blocks = window.n_blocks;
+        const int skip = window.low < 0;
+
+        if (t < n_blocks - skip)
+            memory.kept[kept.n + t] = (uint16_t)memory.most[skip + t];
+        kept.add(window);
+        __syncthreads();
+
+        uint8_t *to = y.codes + col * y.ld + row;
+
+        row += ROWS;
+        if (i + 1 < strip.n) {
+            fetch(p, x, row, rows_at(used, row), strip.col_tile, left);
+            ng_cuda_find_window(&memory.window[(i + 1) % 2], o, x.rows,
+                                strip.first + i + 1);
         }
+        if (t < n_blocks)
+            memory.most[t] = 0;
+        ng_cuda_col_store<tile>(memory.codes, to, y.ld, rows, cols);
+        if (i + 1 == strip.n || kept.last || kept.is_full())
+            kept.store<tile::THREADS>(y.scales, col, cols, [&](int b, int) {
+                return ng_cuda_scale_bits(
+                    y.scales.dtype,
+                    ng_cuda_col_exponent(memory.kept[b], y.scales.dtype),
+                    false);
+            });
+    }
     if (COUNT)
-        ng_cuda_add_count(job.events, NG_EVENT_INEXACT,
-                          lost + ng_cuda_sum_fp16x2(differing));
+        ng_cuda_add_count(job.events, NG_EVENT_INEXACT, lost);
 }
 
 /* ---- refusals ---- */
@@ -257,8 +338,6 @@ ng_status enqueue(const ng_cuda_fp8_row_to_col_job &call,
     const bool may_refuse =
         pow2 && call.x.scales.dtype == NG_FP32 && launch->refusal != nullptr;
     const int32_t *refusal = may_refuse ? launch->refusal : nullptr;
-    const int64_t tiles =
-        ng_cuda_col_tiles(call.x.rows, call.x.cols, tile::COLS);
     const cudaStream_t stream = (cudaStream_t)launch->stream;
 
     if (may_refuse) {
@@ -267,18 +346,19 @@ ng_status enqueue(const ng_cuda_fp8_row_to_col_job &call,
                NG_CUDA_GENERAL_THREADS, 0, stream>>>(call, launch->refusal);
         NG_CUDA_TRY_LAUNCH();
     }
-    if (pow2 && tiles <= INT32_MAX
+    if (pow2
+        && ng_cuda_col_tiles(call.x.rows, call.x.cols, tile::COLS) <= INT32_MAX
         && (launch->events == nullptr || launch->inexact_only)) {
-        const fast_job job = {call,
-                              (unsigned)ng_ceil_div(call.x.cols, tile::COLS),
-                              launch->events, refusal};
+        fast_job job = {call, {}, launch->events, refusal};
+        const ng_status status = ng_cuda_strips_of(
+            &job.strips, ng_ceil_div(call.x.rows, NG_CUDA_WINDOW),
+            ng_ceil_div(call.x.cols, tile::COLS), RESIDENT);
 
-        if (launch->events != nullptr)
-            align<true><<<(unsigned)tiles, tile::THREADS, 0, stream>>>(job);
-        else
-            align<false><<<(unsigned)tiles, tile::THREADS, 0, stream>>>(job);
-        NG_CUDA_TRY_LAUNCH();
-        return NG_OK;
+        return status != NG_OK
+                   ? status
+                   : ng_cuda_launch_next(
+                       launch->events != nullptr ? align<true> : align<false>,
+                       (unsigned)job.strips.grid, tile::THREADS, launch, job);
     }
     if (!pow2 && ng_cuda_requantize_fp8_col_takes(call, launch))
         return ng_cuda_requantize_fp8_col(call, launch);

@@ -3,18 +3,20 @@
  * MXFP4 to FP8, both forms: the launcher, and the row form's fast path; the col
  * form's is convert_mxfp4_to_fp8_col.cu.
  *
- * Half an MXFP4 block a lane and row: 8 bytes of codes in, 16 out, so that
- * loads and stores of a warp are contiguous; four rows in flight. A lane reads
- * the scales of the up to four MXFP4 blocks of its FP8 block itself: eight
- * lanes read the same four bytes, in one access. Codes come from a table of the
- * block's distance (align_table.cuh): no arithmetic on elements at all.
+ * A thread has two runs of 16, halves of two MXFP4 blocks of one FP8 block, in
+ * each of four rows: 8 bytes of codes in and 16 out a run, by four lanes that
+ * fill whole sectors; eight loads in flight. Lane i of the four reads the
+ * scales of row i, finds its FP8 scale and the table's rows of its four blocks,
+ * and hands those on by a shuffle. Codes come from a table of the block's
+ * distance (align_table.cuh): no arithmetic on elements at all.
  *
  *   bytes an element   1/2 + 1/32 + 1 + 1/32
- *   instructions       about 4 an element
+ *   instructions       3.2 an element (415 for 128), by the disassembly
  *   limit              memory: 11 issue slots an element at 4.2 TB/s
- *   ncu, H200          32768 x 7168, with the table made in every block: 111.3
- *                      us, DRAM at 63.7 %, issue slots 81.6 %: bound by issue.
- *                      By the table from the host 103.5 us, 86 % of a copy
+ *   measured           H200: 92.1 us at 32768 x 7168, 0.97 of a copy of as many
+ *                      bytes, 9.0 us at 8192 x 2048, 1.01; ragged the same. At
+ *                      8.4 instructions an element 103.5 us. The smaller shape
+ *                      took 11 to 17 us while every launch made its table
  */
 #include "cuda/convert/convert_mxfp4_to_fp8.h"
 
@@ -24,11 +26,21 @@
 #include "cuda/convert/row_block.cuh"
 #include "cuda/convert/scale_access.cuh"
 #include "cuda/general.cuh"
+#include "cuda/launch_next.cuh"
 #include "cuda/ptx_half2.cuh"
 #include "cuda/row_group.cuh"
 #include "cuda/vector.cuh"
 
-enum { THREADS = 256, ROWS = 4, RUN = 16, LANES = NG_FP8_BLOCK / RUN };
+/* A thread's runs of 16 are LANES apart: loads and stores of LANES lanes fill
+ * whole sectors of memory. */
+enum {
+    THREADS = 256,
+    ROWS = 4,
+    RUN = 16,
+    LANES = 4,
+    RUNS = NG_FP8_BLOCK / RUN / LANES,
+    APART = LANES * RUN
+};
 
 namespace
 {
@@ -39,6 +51,8 @@ struct fast_job {
     int64_t scale_ld;       /* bytes between lines of x's scales where the four
                                of a block are an aligned word; 0: they are not */
     int n_scales;           /* of a row */
+    uint32_t least_plus_1;  /* the largest exponent, as a byte plus 1, counts
+                               for no less: S has no exponent below */
     ng_cuda_scale_access scales; /* of y */
     ng_cuda_align_table table;
 };
@@ -82,68 +96,101 @@ static __device__ __noinline__ uint32_t count_inexact(uint2 nibbles,
     return n;
 }
 
-static __global__ void __launch_bounds__(THREADS)
+/* The rows of the table that the four blocks take, a byte each. */
+static __device__ __forceinline__ uint32_t table_rows(uint32_t bytes,
+                                                      uint32_t top_plus_1)
+{
+    uint32_t rows = 0;
+
+#pragma unroll
+    for (int i = 0; i < 4; i++)
+        rows |= (uint32_t)ng_cuda_align_distance((int)top_plus_1 - 1,
+                                                 bytes >> 8 * i & 0xFF)
+                << 8 * i;
+    return rows;
+}
+
+/* PLAIN: nothing is counted, the scales of a block of x are a word, and y's are
+ * units (scale_access.cuh): what is common, without the rest's branches. */
+template <bool PLAIN>
+static __global__ void __launch_bounds__(THREADS, PLAIN ? 5 : 4)
     convert(const __grid_constant__ fast_job job)
 {
     __shared__ __align__(16) ng_cuda_align_table table;
     const ng_mxfp4 &x = job.call.x;
     const ng_fp8 &y = job.call.y;
-    const int headroom = job.call.o.rules.headroom;
-    const int64_t rows = ng_cuda_rows(job.call.o, x.rows);
     const ng_cuda_row_place at = ng_cuda_row_place_of(job.places, ROWS);
     const uint32_t block = at.place / LANES;
-    const uint32_t shift = at.place % LANES / 2 * 8; /* of its scale's byte */
-    const bool inside = at.place * RUN < x.cols;
-    const uint8_t *from = x.codes + at.row * x.ld + at.place * (RUN / 2);
-    const uint8_t *scale_from =
-        (const uint8_t *)x.scales.data + (at.row * job.scale_ld + block * 4);
-    uint8_t *to = y.codes + at.row * y.ld + at.place * RUN;
-    uint32_t scales[ROWS], count = 0;
-    uint2 nibbles[ROWS];
+    const int lane = (int)threadIdx.x % LANES;
+    const uint32_t col = block * NG_FP8_BLOCK + (uint32_t)lane * RUN;
+    uint2 nibbles[ROWS][RUNS];
+    uint32_t count = 0;
+
+    ng_cuda_align_table_load(&table, job.table);
+    ng_cuda_wait_for_stream();
+
+    const int64_t left = ng_cuda_rows(job.call.o, x.rows) - at.row;
+    const int n = left < 0 ? 0 : left < ROWS ? (int)left : (int)ROWS;
+
+    /* ---- all loads: codes, and row `lane`'s scales ---- */
+    const uint8_t *from = x.codes + at.row * x.ld + col / 2;
+    uint32_t bytes = 0xFFFFFFFF;
 
 #pragma unroll
     for (int k = 0; k < ROWS; k++)
-        if (inside && at.row + k < rows) {
-            nibbles[k] = __ldg((const uint2 *)(from + k * x.ld));
-            scales[k] =
-                job.scale_ld > 0
-                    ? __ldg((const uint32_t *)(scale_from + k * job.scale_ld))
-                    : load_scales(x.scales, at.row + k, block, job.n_scales);
-        }
-    ng_cuda_align_table_load(&table, job.table);
+#pragma unroll
+        for (int r = 0; r < RUNS; r++)
+            if (k < n && (PLAIN || col + r * APART < x.cols))
+                nibbles[k][r] =
+                    __ldg((const uint2 *)(from + k * x.ld + r * (APART / 2)));
+    if (lane < n)
+        bytes = PLAIN || job.scale_ld > 0
+                    ? __ldg((const uint32_t *)((const uint8_t *)x.scales.data
+                                               + (at.row + lane) * job.scale_ld
+                                               + block * 4))
+                    : load_scales(x.scales, at.row + lane, block, job.n_scales);
     __syncthreads();
+
+    /* ---- row `lane`: its scale, and what its blocks look up ---- */
+    const uint32_t most = largest_plus_1(bytes);
+    const uint32_t rows = table_rows(bytes, max(most, job.least_plus_1));
+
+    if (lane < n)
+        ng_cuda_put_scale<PLAIN>(
+            job.scales, at.row + lane, block,
+            ng_cuda_scale_bits(
+                y.scales.dtype,
+                ng_cuda_aligned_exponent(most, job.call.o.rules.headroom,
+                                         y.scales.dtype),
+                false));
+
+    /* ---- codes ---- */
+    uint8_t *to = y.codes + at.row * y.ld + col;
+
 #pragma unroll
     for (int k = 0; k < ROWS; k++) {
-        if (!inside || at.row + k >= rows)
+        const uint32_t rows_k = __shfl_sync(0xFFFFFFFF, rows, k, LANES);
+
+        if (k >= n)
             continue;
+#pragma unroll
+        for (int r = 0; r < RUNS; r++) {
+            if (!PLAIN && col + r * APART >= x.cols)
+                continue;
 
-        const int e = ng_cuda_aligned_exponent(largest_plus_1(scales[k]),
-                                               headroom, y.scales.dtype);
-        const uint32_t byte = scales[k] >> shift & 0xFF;
-        const uint32_t nan = NG_E4M3_NAN * 0x01010101u;
-        uint32_t low = nan, high = nan, signs = 0;
+            const int byte = r * 2 + lane / 2; /* of the run's block */
+            const ng_cuda_align_row row =
+                table.row[ng_cuda_prmt(rows_k, 0, 0x4440 + byte)];
+            const uint2 low = ng_cuda_align8(row, nibbles[k][r].x);
+            const uint2 high = ng_cuda_align8(row, nibbles[k][r].y);
 
-        if (byte != 0xFF) {
-            const ng_cuda_align_row &r =
-                table.row[ng_cuda_align_distance(e, headroom, byte)];
-
-            low = r.low;
-            high = r.high;
-            signs = 0x01010101;
-            if (job.events != nullptr && r.inexact != 0)
-                count += count_inexact(nibbles[k], r.inexact);
+            if (!PLAIN && job.events != nullptr && row.inexact != 0)
+                count += count_inexact(nibbles[k][r], row.inexact);
+            ng_cuda_store16(to + k * y.ld + r * APART,
+                            make_uint4(low.x, low.y, high.x, high.y));
         }
-        if (at.place % LANES == 0)
-            ng_cuda_put_scale(job.scales, at.row + k, block,
-                              ng_cuda_scale_bits(y.scales.dtype, e, false));
-        ng_cuda_store16(
-            to + k * y.ld,
-            make_uint4(ng_cuda_align4(low, high, nibbles[k].x, signs),
-                       ng_cuda_align4(low, high, nibbles[k].x >> 16, signs),
-                       ng_cuda_align4(low, high, nibbles[k].y, signs),
-                       ng_cuda_align4(low, high, nibbles[k].y >> 16, signs)));
     }
-    if (job.events != nullptr)
+    if (!PLAIN && job.events != nullptr)
         ng_cuda_add_count(job.events, NG_EVENT_INEXACT, count);
 }
 
@@ -205,16 +252,21 @@ extern "C" ng_status ng_cuda_convert_mxfp4_to_fp8(const ng_fp8 *y,
             launch);
 
     const int64_t places = places_of(x->cols);
-    const fast_job job = {call,
-                          ng_cuda_divider_of((uint32_t)places),
-                          launch->events,
-                          scale_ld_of(x->scales, x->cols),
-                          (int)ng_ceil_div(x->cols, NG_MXFP4_BLOCK),
-                          ng_cuda_scale_access_of(y->scales, places / LANES),
-                          ng_cuda_align_table_of(call.o.rules)};
+    const fast_job job = {
+        call,
+        ng_cuda_divider_of((uint32_t)places),
+        launch->events,
+        scale_ld_of(x->scales, x->cols),
+        (int)ng_ceil_div(x->cols, NG_MXFP4_BLOCK),
+        y->scales.dtype == NG_FP32 ? 0 : (uint32_t)call.o.rules.headroom + 1,
+        ng_cuda_scale_access_of(y->scales, places / LANES),
+        ng_cuda_align_table_of(call.o.rules)};
 
-    convert<<<ng_cuda_row_group_blocks(x->rows, places, ROWS, THREADS), THREADS,
-              0, (cudaStream_t)launch->stream>>>(job);
-    NG_CUDA_TRY_LAUNCH();
-    return NG_OK;
+    const unsigned grid =
+        ng_cuda_row_group_blocks(x->rows, places, ROWS, THREADS);
+
+    return job.events == nullptr && job.scale_ld > 0 && job.scales.unit > 0
+               ? ng_cuda_launch_next(convert<true>, grid, THREADS, launch, job)
+               : ng_cuda_launch_next(convert<false>, grid, THREADS, launch,
+                                     job);
 }

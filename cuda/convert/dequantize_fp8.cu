@@ -11,8 +11,8 @@
  *   bytes an element   1 + 1/32 + 2
  *   instructions       about 4 an element
  *   limit              memory: 23 issue slots an element at 4.2 TB/s
- *   ncu, H200          32768 x 7168: 188.8 us, DRAM at 75.5 % of its peak, issue
- *                      slots 47 %: bound by the latency of its loads
+ *   ncu, H200          32768 x 7168: 188.8 us, DRAM at 75.5 % of its peak,
+ * issue slots 47 %: bound by the latency of its loads
  */
 #include "cuda/convert/dequantize_fp8.h"
 
@@ -21,6 +21,7 @@
 #include "cuda/convert/scale_access.cuh"
 #include "cuda/row_group.cuh"
 #include "cuda/general.cuh"
+#include "cuda/launch_next.cuh"
 #include "cuda/ptx_cvt.cuh"
 #include "cuda/vector.cuh"
 
@@ -59,9 +60,11 @@ decode_exactly(uint16_t *to, uint2 codes, uint32_t scale, const ng_rules &rules)
     }
 }
 
-static __global__ void __launch_bounds__(THREADS)
+static __global__ void __launch_bounds__(THREADS, 6)
     dequantize(const __grid_constant__ fast_job job)
 {
+    ng_cuda_wait_for_stream();
+
     const ng_fp8 &x = job.call.x;
     const ng_matrix &y = job.call.y;
     const int64_t rows = ng_cuda_rows(job.call.o, x.rows);
@@ -144,8 +147,7 @@ extern "C" ng_status ng_cuda_dequantize_fp8(const ng_matrix *y, const ng_fp8 *x,
         call, ng_cuda_divider_of((uint32_t)places),
         ng_cuda_scale_access_of(x->scales, ng_ceil_div(x->cols, NG_FP8_BLOCK))};
 
-    dequantize<<<ng_cuda_row_group_blocks(x->rows, places, ROWS, THREADS),
-                 THREADS, 0, (cudaStream_t)launch->stream>>>(job);
-    NG_CUDA_TRY_LAUNCH();
-    return NG_OK;
+    return ng_cuda_launch_next(
+        dequantize, ng_cuda_row_group_blocks(x->rows, places, ROWS, THREADS),
+        THREADS, launch, job);
 }

@@ -22,6 +22,7 @@
 #include "cuda/convert/scale_access.cuh"
 #include "cuda/row_group.cuh"
 #include "cuda/general.cuh"
+#include "cuda/launch_next.cuh"
 #include "cuda/ptx_half2.cuh"
 #include "cuda/ptx_prmt.cuh"
 #include "cuda/vector.cuh"
@@ -89,6 +90,8 @@ static __device__ __noinline__ void decode_exactly(uint16_t *to,
 static __global__ void __launch_bounds__(THREADS)
     dequantize(const __grid_constant__ fast_job job)
 {
+    ng_cuda_wait_for_stream();
+
     const ng_mxfp4 &x = job.call.x;
     const ng_matrix &y = job.call.y;
     const int64_t rows = ng_cuda_rows(job.call.o, x.rows);
@@ -164,8 +167,7 @@ extern "C" ng_status ng_cuda_dequantize_mxfp4(const ng_matrix *y,
                           ng_cuda_scale_access_of(
                               x->scales, ng_ceil_div(x->cols, NG_MXFP4_BLOCK))};
 
-    dequantize<<<ng_cuda_row_group_blocks(x->rows, places, ROWS, THREADS),
-                 THREADS, 0, (cudaStream_t)launch->stream>>>(job);
-    NG_CUDA_TRY_LAUNCH();
-    return NG_OK;
+    return ng_cuda_launch_next(
+        dequantize, ng_cuda_row_group_blocks(x->rows, places, ROWS, THREADS),
+        THREADS, launch, job);
 }

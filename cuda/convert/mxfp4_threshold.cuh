@@ -116,28 +116,6 @@ NG_HOST_DEVICE uint32_t ng_cuda_mxfp4_threshold(int j,
            + (ng_cuda_bits_of(ng_cuda_fma_rn(-value, ratio.s, limit)) >> 31);
 }
 
-/* 128 - T_j of every power of two, by k: byte j of a row. Byte 0 is 0. */
-struct ng_cuda_ratio_table {
-    struct {
-        uint32_t low, high;
-    } row[NG_CUDA_RATIOS];
-};
-
-inline ng_cuda_ratio_table ng_cuda_ratio_table_of()
-{
-    ng_cuda_ratio_table table = {};
-
-    for (int i = 0; i < NG_CUDA_RATIOS; i++) {
-        const ng_cuda_ratio ratio =
-            ng_cuda_ratio_of({1.0f, 0}, NG_CUDA_LEAST_RATIO + i);
-
-        for (int j = 1; j < 8; j++)
-            (j < 4 ? table.row[i].low : table.row[i].high) |=
-                ng_cuda_mxfp4_threshold(j, ratio) << 8 * (j % 4);
-    }
-    return table;
-}
-
 /* The code of one element, by the thresholds: what the fast path comes to. */
 NG_HOST_DEVICE uint32_t ng_cuda_threshold_code(uint32_t code, bool negative,
                                                const ng_cuda_ratio &ratio)

@@ -4,23 +4,27 @@
  * pass; FP8 rows under general scales are numbers too. The fast paths of
  * quantize_fp8.cu and convert_fp8_row_to_col.cu, nearest-even, without events.
  *
- * A thread block has one block of 128 tokens by 64 columns (128 with rows), a
- * thread eight columns of four rows. Largest magnitudes go through shuffles,
- * then shared memory; a column's scale and its inverse are made once.
+ * A thread block takes a strip (strips.cuh) of blocks of 128 tokens by 64
+ * columns (128 with rows), one after the other, a thread eight columns of four
+ * rows; the loads of a block are on their way while the one before is written.
+ * Largest magnitudes go through shuffles, then shared memory; a column's scale
+ * and its inverse are made once. What a block leaves of a sector of memory
+ * waits for the next block (col_tile.cuh), and the scales for the strip's end.
  *
- *   grid, block    blocks of rows * ceil(cols / 64) thread blocks of 256
- *                  (128 columns and 512 with rows)
- *   shared memory  11.5 KB (28.4): the turned tile, largest magnitudes by
+ *   grid, block    strips * ceil(cols / 64) thread blocks of 256 (128 columns
+ *                  and 512 with rows)
+ *   shared memory  15.5 KB (36.4): the turned tile, largest magnitudes by
  *                  warps, scales of columns and rows
  *   bytes          BF16: 2 + 1 + 1/32 an element, with rows 2 + 2 + 1/16
- *   instructions   about 12 an element (pow2), 20 (general), with rows 16, 28
- *   limit          memory; general scales: the issue of instructions; ragged
- *                  blocks that share sectors of memory with their neighbours:
- *                  partial writes to the L2
+ *   instructions   17 an element (ncu, pow2)
+ *   limit          memory; general scales and both directions: the issue of
+ *                  instructions
  *   measured       H200, 32768 x 7168, share of a copy of as many bytes: pow2
- *                  0.87, general 0.70, with rows 0.83 and 0.57, FP8 under
- *                  general scales 0.44; ragged groups that start at odd rows
- *                  take 1.3 to 1.5 times as long
+ *                  194 us, 0.88, general 241 us, 0.71; ragged 228 us, 0.75 and
+ *                  286 us, 0.60; with rows 0.72 and 0.48 (missed, bars 0.85 and
+ *                  0.70), FP8 under general scales 0.37. ncu, pow2: DRAM 76 %
+ *                  busy, L2 86 %, issue 66 %. A block a strip: 232 us, ragged
+ *                  359
  */
 #include "cuda/convert/col_fast.cuh"
 #include "cuda/convert/col_tile.cuh"
@@ -28,10 +32,10 @@
 #include "cuda/convert/quantize_fp8_row_col.h"
 #include "cuda/convert/requantize_fp8_col.cuh"
 #include "cuda/check_views.h"
-#include "cuda/find_row_block.cuh"
+#include "cuda/block_run.cuh"
 #include "cuda/ptx_cvt.cuh"
 #include "cuda/ptx_half2.cuh"
-#include "cuda/try.cuh"
+#include "cuda/strips.cuh"
 
 namespace
 {
@@ -43,11 +47,13 @@ struct fast_job {
     int64_t ld;
     ng_scales x_scales;
     ng_cuda_options o;
-    unsigned col_tiles;
+    ng_cuda_strips strips;
 };
 
-using narrow = ng_cuda_col_tile<64, 8>;
-using wide = ng_cuda_col_tile<128, 16>;
+using narrow = ng_cuda_col_tile<64, 8, 8>;
+using wide = ng_cuda_col_tile<128, 16, 8>;
+
+enum { RESIDENT = 1024 }; /* threads a multiprocessor */
 
 /* ---- eight neighbours of a row ---- */
 
@@ -63,6 +69,7 @@ __device__ __forceinline__ bool is_aligned(const void *p, int64_t ld_bytes,
 
 struct from_bf16 {
     using unit = uint16_t;
+    static constexpr bool has_scales = false;
     struct raw {
         uint4 a;
     };
@@ -87,6 +94,7 @@ struct from_bf16 {
 
 struct from_fp16 {
     using unit = uint16_t;
+    static constexpr bool has_scales = false;
     struct raw {
         uint4 a;
     };
@@ -111,6 +119,7 @@ struct from_fp16 {
 
 struct from_fp32 {
     using unit = uint32_t;
+    static constexpr bool has_scales = false;
     struct raw {
         uint4 a, b;
     };
@@ -131,6 +140,7 @@ struct from_fp32 {
 /* FP8 codes under a general row scale: RN32(code * s), semantics.md 6. */
 struct from_fp8 {
     using unit = uint8_t;
+    static constexpr bool has_scales = true;
     struct raw {
         uint2 a;
     };
@@ -177,9 +187,8 @@ template <class TILE, bool ROW> struct tile_memory {
     alignas(16) float amax[TILE::WARPS][TILE::COLS]; /* of a warp's rows */
     ng_cuda_inverse col[TILE::COLS];
     ng_cuda_inverse row[ROW ? NG_FP8_BLOCK : 1];
-    int64_t first_row;
-    int n_rows;
-    bool last; /* block of the tensor */
+    uint32_t scale[NG_CUDA_LONGEST_STRIP][TILE::COLS]; /* of y */
+    ng_cuda_block_run<NG_CUDA_LONGEST_STRIP> run;
 };
 
 __device__ __forceinline__ uint32_t in_type(const ng_scales &plane,
@@ -188,8 +197,54 @@ __device__ __forceinline__ uint32_t in_type(const ng_scales &plane,
     return plane.dtype == NG_FP32 ? scale : ng_cuda_fp8_scale_byte(scale);
 }
 
+/* A thread's four rows of eight columns, as they are stored. */
+template <class FROM> struct piece {
+    typename FROM::raw raw[4];
+    float scale[4]; /* of the rows, if x has scales */
+};
+
+/* All loads of a block, none of which is waited for. n: how many of the rows
+ * from `row` on are there. */
+template <class FROM>
+__device__ __forceinline__ void fetch(piece<FROM> &p, const fast_job &job,
+                                      int64_t row, int n, int64_t col, int left)
+{
+    const typename FROM::unit *from =
+        (const typename FROM::unit *)job.x + row * job.ld + col;
+
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+        p.raw[i] = {};
+        p.scale[i] = 1.0f;
+    }
+    if (left <= 0)
+        return;
+    if (left >= 8
+        && is_aligned(from, job.ld * (int)sizeof *from,
+                      sizeof(typename FROM::raw) < 16 ? 8 : 16)) {
+#pragma unroll
+        for (int i = 0; i < 4; i++)
+            if (i < n)
+                p.raw[i] = FROM::load(from + i * job.ld);
+    } else {
+#pragma unroll
+        for (int i = 0; i < 4; i++)
+            if (i < n)
+                p.raw[i] = load_some<FROM>(from + i * job.ld, left);
+    }
+    if (FROM::has_scales) {
+#pragma unroll
+        for (int i = 0; i < 4; i++)
+            if (i < n)
+                p.scale[i] =
+                    ((const float *)job.x_scales
+                         .data)[(row + i) * job.x_scales.ld
+                                + col / NG_FP8_BLOCK * job.x_scales.step];
+    }
+}
+
 template <class FROM, class TILE, bool POW2, bool ROW>
-__global__ void __launch_bounds__(TILE::THREADS, 1024 / TILE::THREADS)
+__global__ void __launch_bounds__(TILE::THREADS, RESIDENT / TILE::THREADS)
     quantize(const __grid_constant__ fast_job job)
 {
     __shared__ tile_memory<TILE, ROW> memory;
@@ -198,187 +253,184 @@ __global__ void __launch_bounds__(TILE::THREADS, 1024 / TILE::THREADS)
     static_assert(TILE::CHUNK == 8, "");
     static_assert(!ROW || TILE::COLS == NG_FP8_BLOCK, "a block of y_row");
 
-    const int block = (int)(blockIdx.x / job.col_tiles);
-    const int col_tile = (int)(blockIdx.x - (unsigned)block * job.col_tiles);
-    const int64_t col = (int64_t)col_tile * TILE::COLS;
+    const ng_cuda_strip strip = ng_cuda_strip_of(job.strips);
+    const int64_t col = (int64_t)strip.col_tile * TILE::COLS;
     const int cols = (int)min((int64_t)TILE::COLS, job.y.cols - col);
-
-    if (warp == 0) {
-        const ng_cuda_row_range rows =
-            ng_cuda_find_row_block(job.o, job.y.rows, NG_FP8_BLOCK, block);
-
-        if (lane == 0) {
-            memory.first_row = rows.first;
-            memory.n_rows = (int)(rows.last - rows.first);
-            memory.last = rows.last == ng_cuda_rows(job.o, job.y.rows);
-        }
-    }
-    __syncthreads();
-
-    const int n_rows = memory.n_rows;
-
-    if (n_rows == 0)
-        return;
-
-    /* ---- read 4 rows of 8 columns ---- */
     const int chunk = t % TILE::LANES, quad = t / TILE::LANES;
     const int left = cols - 8 * chunk;
-    const int n = left > 0 ? n_rows - 4 * quad : 0; /* of these rows */
-    const int64_t row = memory.first_row + 4 * quad;
-    const typename FROM::unit *from =
-        (const typename FROM::unit *)job.x + row * job.ld + col + 8 * chunk;
-    typename FROM::raw raw[4];
-    eight x[4];
+    const bool goes_on = ng_cuda_col_may_go_on(job.y.ld);
 
-#pragma unroll
-    for (int i = 0; i < 4; i++)
-        raw[i] = {};
-    if (left >= 8
-        && is_aligned(from, job.ld * (int)sizeof *from,
-                      sizeof(typename FROM::raw) < 16 ? 8 : 16)) {
+    ng_cuda_wait_for_stream();
+    if (warp == 0)
+        ng_cuda_find_block_run(&memory.run, job.o, job.y.rows, NG_FP8_BLOCK,
+                               strip.first, strip.n);
+    __syncthreads();
+
+    const ng_cuda_block_run<NG_CUDA_LONGEST_STRIP> &run = memory.run;
+    int waiting = 0;
+    piece<FROM> p;
+
+    fetch(p, job, run.first + 4 * quad, run.end[0] - 4 * quad, col + 8 * chunk,
+          left);
+    for (int b = 0; b < run.n; b++) {
+        const int begin = b > 0 ? run.end[b - 1] : 0; /* from run.first on */
+        const int n_rows = run.end[b] - begin;
+        const int n = left > 0 ? n_rows - 4 * quad : 0; /* of these rows */
+        const int64_t row = run.first + begin + 4 * quad;
+        eight x[4];
+
 #pragma unroll
         for (int i = 0; i < 4; i++)
-            if (i < n)
-                raw[i] = FROM::load(from + i * job.ld);
-    } else {
-#pragma unroll
-        for (int i = 0; i < 4; i++)
-            if (i < n)
-                raw[i] = load_some<FROM>(from + i * job.ld, left);
-    }
-#pragma unroll
-    for (int i = 0; i < 4; i++) {
-        float s = 1.0f;
+            x[i] = FROM::decode(p.raw[i], p.scale[i]);
 
-        if (job.x_scales.data != nullptr && i < n)
-            s = ((const float *)job.x_scales
-                     .data)[(row + i) * job.x_scales.ld
-                            + col / NG_FP8_BLOCK * job.x_scales.step];
-        x[i] = FROM::decode(raw[i], s);
-    }
-
-    /* ---- the largest magnitudes, NaN above all ---- */
-    float most[8], most_row[4] = {0, 0, 0, 0};
+        /* ---- the largest magnitudes, NaN above all ---- */
+        float most[8], most_row[4] = {0, 0, 0, 0};
 
 #pragma unroll
-    for (int j = 0; j < 8; j++) {
-        most[j] = 0;
+        for (int j = 0; j < 8; j++) {
+            most[j] = 0;
 #pragma unroll
-        for (int i = 0; i < 4; i++) {
-            most[j] = ng_cuda_max_magnitude(most[j], x[i].v[j]);
-            if (ROW)
-                most_row[i] = ng_cuda_max_magnitude(most_row[i], x[i].v[j]);
+            for (int i = 0; i < 4; i++) {
+                most[j] = ng_cuda_max_magnitude(most[j], x[i].v[j]);
+                if (ROW)
+                    most_row[i] = ng_cuda_max_magnitude(most_row[i], x[i].v[j]);
+            }
+#pragma unroll
+            for (int away = TILE::LANES; away < 32; away *= 2)
+                most[j] = ng_cuda_max_magnitude(
+                    most[j], __shfl_xor_sync(0xFFFFFFFF, most[j], away));
         }
-#pragma unroll
-        for (int away = TILE::LANES; away < 32; away *= 2)
-            most[j] = ng_cuda_max_magnitude(
-                most[j], __shfl_xor_sync(0xFFFFFFFF, most[j], away));
-    }
-    if (lane < TILE::LANES) {
-        float4 *to = (float4 *)&memory.amax[warp][8 * lane];
+        if (lane < TILE::LANES) {
+            float4 *to = (float4 *)&memory.amax[warp][8 * lane];
 
-        to[0] = {most[0], most[1], most[2], most[3]};
-        to[1] = {most[4], most[5], most[6], most[7]};
-    }
-    if (ROW) {
+            to[0] = {most[0], most[1], most[2], most[3]};
+            to[1] = {most[4], most[5], most[6], most[7]};
+        }
+        if (ROW) {
 #pragma unroll
-        for (int i = 0; i < 4; i++)
+            for (int i = 0; i < 4; i++)
 #pragma unroll
-            for (int away = 1; away < TILE::LANES; away *= 2)
-                most_row[i] = ng_cuda_max_magnitude(
-                    most_row[i],
-                    __shfl_xor_sync(0xFFFFFFFF, most_row[i], away));
-        if (chunk < 4 && chunk < n_rows - 4 * quad) {
-            const float amax = chunk == 0   ? most_row[0]
-                               : chunk == 1 ? most_row[1]
-                               : chunk == 2 ? most_row[2]
-                                            : most_row[3];
+                for (int away = 1; away < TILE::LANES; away *= 2)
+                    most_row[i] = ng_cuda_max_magnitude(
+                        most_row[i],
+                        __shfl_xor_sync(0xFFFFFFFF, most_row[i], away));
+            if (chunk < 4 && chunk < n_rows - 4 * quad) {
+                const float amax = chunk == 0   ? most_row[0]
+                                   : chunk == 1 ? most_row[1]
+                                   : chunk == 2 ? most_row[2]
+                                                : most_row[3];
+                const uint32_t scale =
+                    ng_cuda_fp8_scale(__float_as_uint(amax), POW2);
+
+                memory.row[4 * quad + chunk] = ng_cuda_inverse_of<POW2>(scale);
+                ng_cuda_store_scale(job.y_row.scales, row + chunk,
+                                    strip.col_tile, job.strips.cols,
+                                    in_type(job.y_row.scales, scale));
+            }
+        }
+        __syncthreads();
+        if (t < cols) {
+            float amax = 0;
+
+#pragma unroll
+            for (int w = 0; w < TILE::WARPS; w++)
+                amax = ng_cuda_max_magnitude(amax, memory.amax[w][t]);
+
             const uint32_t scale =
                 ng_cuda_fp8_scale(__float_as_uint(amax), POW2);
 
-            memory.row[4 * quad + chunk] = ng_cuda_inverse_of<POW2>(scale);
-            ng_cuda_store_scale(job.y_row.scales, row + chunk, col_tile,
-                                job.col_tiles,
-                                in_type(job.y_row.scales, scale));
+            memory.col[t] = ng_cuda_inverse_of<POW2>(scale);
+            memory.scale[b][t] = in_type(job.y.scales, scale);
         }
-    }
-    __syncthreads();
-    if (t < cols) {
-        float amax = 0;
+        __syncthreads();
+
+        /* ---- divide, encode, turn ---- */
+        uint32_t *to = memory.codes + TILE::word(8 * chunk, quad);
 
 #pragma unroll
-        for (int w = 0; w < TILE::WARPS; w++)
-            amax = ng_cuda_max_magnitude(amax, memory.amax[w][t]);
-
-        const uint32_t scale = ng_cuda_fp8_scale(__float_as_uint(amax), POW2);
-
-        memory.col[t] = ng_cuda_inverse_of<POW2>(scale);
-        ng_cuda_store_scale(job.y.scales, col + t, block,
-                            block + (memory.last ? 1 : 2),
-                            in_type(job.y.scales, scale));
-    }
-    __syncthreads();
-
-    /* ---- divide, encode, turn, store ---- */
-    uint32_t *to = memory.codes + TILE::word(8 * chunk, quad);
-
-#pragma unroll
-    for (int w = 0; w < 2; w++) {
-        ng_cuda_inverse d[4];
-        uint32_t in[4];
-
-#pragma unroll
-        for (int j = 0; j < 4; j++)
-            d[j] = memory.col[8 * chunk + 4 * w + j];
-#pragma unroll
-        for (int i = 0; i < 4; i++) {
-            float q[4];
+        for (int w = 0; w < 2; w++) {
+            ng_cuda_inverse d[4];
+            uint32_t in[4];
 
 #pragma unroll
             for (int j = 0; j < 4; j++)
-                q[j] = ng_cuda_odd_quotient<POW2>(x[i].v[4 * w + j], d[j]);
-            in[i] = ng_cuda_cvt_e4m3x2(q[0], q[1])
-                    | ng_cuda_cvt_e4m3x2(q[2], q[3]) << 16;
-        }
-        ng_cuda_col_put(to + 33 * 4 * w, 1, in);
-    }
-    if (ROW) {
-        uint8_t *line = job.y_row.codes + row * job.y_row.ld + col + 8 * chunk;
-        const bool whole = left >= 8 && is_aligned(line, job.y_row.ld, 8);
-
+                d[j] = memory.col[8 * chunk + 4 * w + j];
 #pragma unroll
-        for (int i = 0; i < 4; i++) {
-            if (i >= n)
-                continue;
-
-            const ng_cuda_inverse d = memory.row[4 * quad + i];
-            uint32_t word[2];
-
-#pragma unroll
-            for (int w = 0; w < 2; w++) {
+            for (int i = 0; i < 4; i++) {
                 float q[4];
 
 #pragma unroll
                 for (int j = 0; j < 4; j++)
-                    q[j] = ng_cuda_odd_quotient<POW2>(x[i].v[4 * w + j], d);
-                word[w] = ng_cuda_cvt_e4m3x2(q[0], q[1])
-                          | ng_cuda_cvt_e4m3x2(q[2], q[3]) << 16;
+                    q[j] = ng_cuda_odd_quotient<POW2>(x[i].v[4 * w + j], d[j]);
+                in[i] = ng_cuda_cvt_e4m3x2(q[0], q[1])
+                        | ng_cuda_cvt_e4m3x2(q[2], q[3]) << 16;
             }
-            if (whole)
-                *(uint2 *)(line + i * job.y_row.ld) = {word[0], word[1]};
-            else
-                for (int j = 0; j < 8; j++)
-                    if (j < left)
-                        line[i * job.y_row.ld + j] =
-                            (uint8_t)(word[j / 4] >> 8 * (j % 4));
+            ng_cuda_col_put<TILE>(to + TILE::PITCH * 4 * w, 1, in);
         }
-    }
-    __syncthreads();
+        if (ROW) {
+            uint8_t *line =
+                job.y_row.codes + row * job.y_row.ld + col + 8 * chunk;
+            const bool whole = left >= 8 && is_aligned(line, job.y_row.ld, 8);
 
-    /* ---- write ---- */
-    ng_cuda_col_store<TILE>(memory.codes,
-                            job.y.codes + col * job.y.ld + memory.first_row,
-                            job.y.ld, n_rows, cols);
+#pragma unroll
+            for (int i = 0; i < 4; i++) {
+                if (i >= n)
+                    continue;
+
+                const ng_cuda_inverse d = memory.row[4 * quad + i];
+                uint32_t word[2];
+
+#pragma unroll
+                for (int w = 0; w < 2; w++) {
+                    float q[4];
+
+#pragma unroll
+                    for (int j = 0; j < 4; j++)
+                        q[j] = ng_cuda_odd_quotient<POW2>(x[i].v[4 * w + j], d);
+                    word[w] = ng_cuda_cvt_e4m3x2(q[0], q[1])
+                              | ng_cuda_cvt_e4m3x2(q[2], q[3]) << 16;
+                }
+                if (whole)
+                    *(uint2 *)(line + i * job.y_row.ld) = {word[0], word[1]};
+                else
+                    for (int j = 0; j < 8; j++)
+                        if (j < left)
+                            line[i * job.y_row.ld + j] =
+                                (uint8_t)(word[j / 4] >> 8 * (j % 4));
+            }
+        }
+        __syncthreads();
+
+        /* ---- the next block's loads leave; write this one ---- */
+        if (b + 1 < run.n)
+            fetch(p, job, run.first + run.end[b] + 4 * quad,
+                  run.end[b + 1] - run.end[b] - 4 * quad, col + 8 * chunk,
+                  left);
+
+        uint8_t *codes = job.y.codes + col * job.y.ld + run.first + begin;
+
+        if (goes_on)
+            waiting = ng_cuda_col_store_on<TILE>(memory.codes, codes, job.y.ld,
+                                                 n_rows, cols, waiting,
+                                                 b == run.n - 1);
+        else
+            ng_cuda_col_store<TILE>(memory.codes, codes, job.y.ld, n_rows,
+                                    cols);
+    }
+
+    /* ---- the scales, along a line of the plane by neighbouring lanes ---- */
+    for (int i = t; i < NG_CUDA_LONGEST_STRIP * TILE::COLS;
+         i += TILE::THREADS) {
+        const bool along = job.y.scales.step == 1;
+        const int b = along ? i % NG_CUDA_LONGEST_STRIP : i / TILE::COLS;
+        const int c = along ? i / NG_CUDA_LONGEST_STRIP : i % TILE::COLS;
+        const int64_t j = strip.first + b;
+
+        if (b < run.n && c < cols)
+            ng_cuda_store_scale(job.y.scales, col + c, j,
+                                run.is_last && b == run.n - 1 ? j + 1 : j + 2,
+                                memory.scale[b][c]);
+    }
 }
 
 /* ---- launches ---- */
@@ -392,20 +444,16 @@ int64_t thread_blocks(const fast_job &job, int width)
 template <class FROM, class TILE, bool ROW>
 ng_status enqueue(fast_job job, const ng_cuda_launch *launch)
 {
-    const unsigned grid = (unsigned)thread_blocks(job, TILE::COLS);
-    const cudaStream_t stream = (cudaStream_t)launch->stream;
+    const ng_status status = ng_cuda_strips_of(
+        &job.strips, ng_cuda_most_row_blocks(job.o, job.y.rows, NG_FP8_BLOCK),
+        ng_ceil_div(job.y.cols, TILE::COLS), RESIDENT / TILE::THREADS);
 
-    if (grid == 0)
-        return NG_OK;
-    job.col_tiles = (unsigned)ng_ceil_div(job.y.cols, TILE::COLS);
-    if (job.o.rules.fp8_scale == NG_FP8_POW2)
-        quantize<FROM, TILE, true, ROW>
-            <<<grid, TILE::THREADS, 0, stream>>>(job);
-    else
-        quantize<FROM, TILE, false, ROW>
-            <<<grid, TILE::THREADS, 0, stream>>>(job);
-    NG_CUDA_TRY_LAUNCH();
-    return NG_OK;
+    if (status != NG_OK || job.strips.grid == 0)
+        return status;
+    return ng_cuda_launch_next(
+        job.o.rules.fp8_scale == NG_FP8_POW2 ? quantize<FROM, TILE, true, ROW>
+                                             : quantize<FROM, TILE, false, ROW>,
+        (unsigned)job.strips.grid, TILE::THREADS, launch, job);
 }
 
 template <class TILE, bool ROW>
@@ -419,7 +467,7 @@ ng_status enqueue_numbers(ng_dtype dtype, const fast_job &job,
 
 fast_job job_of(const ng_fp8 &y, const ng_matrix &x, const ng_cuda_options &o)
 {
-    return {y, {}, x.data, x.ld, {}, o, 0};
+    return {y, {}, x.data, x.ld, {}, o, {}};
 }
 
 } // namespace
@@ -441,7 +489,7 @@ ng_status ng_cuda_quantize_fp8_col(const ng_cuda_quantize_fp8_job &call,
 bool ng_cuda_requantize_fp8_col_takes(const ng_cuda_fp8_row_to_col_job &call,
                                       const ng_cuda_launch *launch)
 {
-    const fast_job job = {call.y, {}, nullptr, 0, {}, call.o, 0};
+    const fast_job job = {call.y, {}, nullptr, 0, {}, call.o, {}};
 
     return launch->events == nullptr && call.o.rules.rounding == NG_NEAREST_EVEN
            && thread_blocks(job, narrow::COLS) <= INT32_MAX;
@@ -451,7 +499,7 @@ ng_status ng_cuda_requantize_fp8_col(const ng_cuda_fp8_row_to_col_job &call,
                                      const ng_cuda_launch *launch)
 {
     const fast_job job = {call.y, {}, call.x.codes, call.x.ld, call.x.scales,
-                          call.o, 0};
+                          call.o, {}};
 
     return enqueue<from_fp8, narrow, false>(job, launch);
 }

@@ -10,14 +10,14 @@
  *   bytes an element   BF16, FP16: 2 + 1 + 1/32;  FP32: 4 + 1 + 1/32
  *   instructions       pow2 scales about 5, general ones about 13 an element
  *   limit              memory: 23 issue slots an element at 4.2 TB/s (BF16)
- *   ncu, H200          32768 x 7168, BF16, pow2: 163.0 us, DRAM at 88.6 % of its
- *                      peak, issue slots 44 %: bound by DRAM
+ *   ncu, H200          32768 x 7168, BF16, pow2: 163.0 us, DRAM at 88.6 % of
+ * its peak, issue slots 44 %: bound by DRAM
  */
 #include "cuda/convert/encode_fp8_run.cuh"
 #include "cuda/convert/quantize_fp8_fast.cuh"
 #include "cuda/convert/scale_access.cuh"
 #include "cuda/row_group.cuh"
-#include "cuda/try.cuh"
+#include "cuda/launch_next.cuh"
 
 enum { THREADS = 256, ROWS = 2, LANES = NG_FP8_BLOCK / NG_CUDA_FP8_RUN };
 
@@ -35,6 +35,9 @@ static __global__ void __launch_bounds__(THREADS)
     quantize(const __grid_constant__ fast_job job)
 {
     using run = ng_cuda_run<DTYPE, NG_CUDA_FP8_RUN>;
+
+    ng_cuda_wait_for_stream();
+
     const ng_matrix &x = job.call.x;
     const ng_fp8 &y = job.call.y;
     const int64_t rows = ng_cuda_rows(job.call.o, x.rows);
@@ -90,12 +93,13 @@ bool ng_cuda_quantize_fp8_row_takes(const ng_cuda_quantize_fp8_job &job)
 }
 
 template <ng_dtype DTYPE>
-static void enqueue(const fast_job &job, unsigned grid, cudaStream_t stream)
+static ng_status enqueue(const fast_job &job, unsigned grid,
+                         const ng_cuda_launch *launch)
 {
-    if (job.call.o.rules.fp8_scale == NG_FP8_POW2)
-        quantize<DTYPE, true><<<grid, THREADS, 0, stream>>>(job);
-    else
-        quantize<DTYPE, false><<<grid, THREADS, 0, stream>>>(job);
+    return ng_cuda_launch_next(job.call.o.rules.fp8_scale == NG_FP8_POW2
+                                   ? quantize<DTYPE, true>
+                                   : quantize<DTYPE, false>,
+                               grid, THREADS, launch, job);
 }
 
 ng_status ng_cuda_quantize_fp8_row(const ng_cuda_quantize_fp8_job &call,
@@ -107,14 +111,8 @@ ng_status ng_cuda_quantize_fp8_row(const ng_cuda_quantize_fp8_job &call,
         ng_cuda_scale_access_of(call.y.scales, places / LANES)};
     const unsigned grid =
         ng_cuda_row_group_blocks(call.x.rows, places, ROWS, THREADS);
-    const cudaStream_t stream = (cudaStream_t)launch->stream;
 
-    if (call.x.dtype == NG_BF16)
-        enqueue<NG_BF16>(job, grid, stream);
-    else if (call.x.dtype == NG_FP16)
-        enqueue<NG_FP16>(job, grid, stream);
-    else
-        enqueue<NG_FP32>(job, grid, stream);
-    NG_CUDA_TRY_LAUNCH();
-    return NG_OK;
+    return call.x.dtype == NG_BF16   ? enqueue<NG_BF16>(job, grid, launch)
+           : call.x.dtype == NG_FP16 ? enqueue<NG_FP16>(job, grid, launch)
+                                     : enqueue<NG_FP32>(job, grid, launch);
 }

@@ -17,7 +17,7 @@
 #include "cuda/convert/encode_fp8_run.cuh"
 #include "cuda/convert/quantize_fp8_fast.cuh"
 #include "cuda/find_row_block.cuh"
-#include "cuda/try.cuh"
+#include "cuda/launch_next.cuh"
 
 enum {
     THREADS = 256,
@@ -33,6 +33,9 @@ static __global__ void __launch_bounds__(THREADS)
 {
     using run = ng_cuda_run<DTYPE, NG_CUDA_FP8_RUN>;
     __shared__ uint32_t warp_largest[THREADS / 32];
+
+    ng_cuda_wait_for_stream();
+
     const uint32_t line = blockIdx.x / tiles_a_row;
     const uint32_t tile = blockIdx.x - line * tiles_a_row;
     const ng_cuda_row_range rows =
@@ -96,28 +99,22 @@ bool ng_cuda_quantize_fp8_tile_takes(const ng_cuda_quantize_fp8_job &job)
 }
 
 template <ng_dtype DTYPE>
-static void enqueue(const ng_cuda_quantize_fp8_job &job, cudaStream_t stream)
+static ng_status enqueue(const ng_cuda_quantize_fp8_job &job,
+                         const ng_cuda_launch *launch)
 {
     const unsigned grid = (unsigned)tiles_of(job);
     const uint32_t tiles_a_row = (uint32_t)job.inner();
 
-    if (job.o.rules.fp8_scale == NG_FP8_POW2)
-        quantize<DTYPE, true><<<grid, THREADS, 0, stream>>>(job, tiles_a_row);
-    else
-        quantize<DTYPE, false><<<grid, THREADS, 0, stream>>>(job, tiles_a_row);
+    return ng_cuda_launch_next(job.o.rules.fp8_scale == NG_FP8_POW2
+                                   ? quantize<DTYPE, true>
+                                   : quantize<DTYPE, false>,
+                               grid, THREADS, launch, job, tiles_a_row);
 }
 
 ng_status ng_cuda_quantize_fp8_tile(const ng_cuda_quantize_fp8_job &job,
                                     const ng_cuda_launch *launch)
 {
-    const cudaStream_t stream = (cudaStream_t)launch->stream;
-
-    if (job.x.dtype == NG_BF16)
-        enqueue<NG_BF16>(job, stream);
-    else if (job.x.dtype == NG_FP16)
-        enqueue<NG_FP16>(job, stream);
-    else
-        enqueue<NG_FP32>(job, stream);
-    NG_CUDA_TRY_LAUNCH();
-    return NG_OK;
+    return job.x.dtype == NG_BF16   ? enqueue<NG_BF16>(job, launch)
+           : job.x.dtype == NG_FP16 ? enqueue<NG_FP16>(job, launch)
+                                    : enqueue<NG_FP32>(job, launch);
 }

@@ -32,6 +32,7 @@
 #include "cuda/convert/scale_access.cuh"
 #include "cuda/divider.cuh"
 #include "cuda/general.cuh"
+#include "cuda/launch_next.cuh"
 #include "cuda/ptx_cvt.cuh"
 #include "cuda/ptx_half2.cuh"
 #include "cuda/vector.cuh"
@@ -180,6 +181,9 @@ static __global__ void __launch_bounds__(THREADS)
     quantize(const __grid_constant__ fast_job job)
 {
     constexpr int size = DTYPE == NG_FP32 ? 4 : 2;
+
+    ng_cuda_wait_for_stream();
+
     const uint32_t i = blockIdx.x * THREADS + threadIdx.x;
     const uint32_t row = ng_cuda_divide(i, job.blocks);
     const uint32_t block = i - row * job.blocks.divisor;
@@ -256,14 +260,9 @@ extern "C" ng_status ng_cuda_quantize_mxfp4(const ng_mxfp4 *y,
                           ng_cuda_mxfp4_carry(o.rules.mxfp4_scale),
                           ng_cuda_scale_access_of(y->scales, blocks)};
     const unsigned grid = ng_cuda_blocks(x->rows * blocks, THREADS);
-    const cudaStream_t stream = (cudaStream_t)launch->stream;
 
-    if (x->dtype == NG_BF16)
-        quantize<NG_BF16><<<grid, THREADS, 0, stream>>>(job);
-    else if (x->dtype == NG_FP16)
-        quantize<NG_FP16><<<grid, THREADS, 0, stream>>>(job);
-    else
-        quantize<NG_FP32><<<grid, THREADS, 0, stream>>>(job);
-    NG_CUDA_TRY_LAUNCH();
-    return NG_OK;
+    return ng_cuda_launch_next(x->dtype == NG_BF16   ? quantize<NG_BF16>
+                               : x->dtype == NG_FP16 ? quantize<NG_FP16>
+                                                     : quantize<NG_FP32>,
+                               grid, THREADS, launch, job);
 }

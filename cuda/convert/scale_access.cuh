@@ -50,7 +50,9 @@ ng_cuda_load_scale_slow(const ng_cuda_scale_access &a, uint32_t i, uint32_t j)
     return ng_cuda_load_scale(a.plane, i, j);
 }
 
-/* Store the bits of scale j of line i: an FP32 pattern, or a UE8M0 code. */
+/* Store the bits of scale j of line i: an FP32 pattern, or a UE8M0 code. PLAIN:
+ * the plane is known to have units. */
+template <bool PLAIN = false>
 __device__ __forceinline__ void ng_cuda_put_scale(const ng_cuda_scale_access &a,
                                                   uint32_t i, uint32_t j,
                                                   uint32_t bits)
@@ -59,7 +61,7 @@ __device__ __forceinline__ void ng_cuda_put_scale(const ng_cuda_scale_access &a,
 
     if (a.unit == 1)
         *at = (uint8_t)bits;
-    else if (a.unit == 4)
+    else if (PLAIN || a.unit == 4)
         *(uint32_t *)at = bits;
     else
         ng_cuda_store_scale_slow(a, i, j, bits);

@@ -13,8 +13,8 @@
  *                   chunks of one line a quarter) meet every bank once
  *   bytes           1 + 1 an element
  *   limit           memory
- *   ncu, H200       32768 x 7168: 123.5 us, DRAM at 75 % of its peak, issue slots
- *                   34 %: bound by the latency of its loads
+ *   ncu, H200       32768 x 7168: 123.5 us, DRAM at 75 % of its peak, issue
+ * slots 34 %: bound by the latency of its loads
  */
 #include "cuda/convert/transpose_fp8_tile.h"
 
@@ -23,6 +23,7 @@
 #include "cuda/convert/transpose_bytes.cuh"
 #include "cuda/find_row_block.cuh"
 #include "cuda/general.cuh"
+#include "cuda/launch_next.cuh"
 #include "cuda/vector.cuh"
 
 enum { THREADS = 256, SIDE = NG_FP8_BLOCK, WORDS = SIDE / 4 };
@@ -37,6 +38,9 @@ static __global__ void __launch_bounds__(THREADS)
               uint32_t tiles_a_row)
 {
     __shared__ __align__(16) uint32_t tile[SIDE * WORDS];
+
+    ng_cuda_wait_for_stream();
+
     const ng_fp8 &x = job.x, &y = job.y;
     const uint32_t line = blockIdx.x / tiles_a_row;
     const uint32_t column = blockIdx.x - line * tiles_a_row;
@@ -155,8 +159,6 @@ extern "C" ng_status ng_cuda_transpose_fp8_tile(const ng_fp8 *y,
         silent.events = nullptr;
         return ng_cuda_run_general(job, tiles, &silent);
     }
-    transpose<<<(unsigned)tiles, THREADS, 0, (cudaStream_t)launch->stream>>>(
-        job, (uint32_t)job.inner());
-    NG_CUDA_TRY_LAUNCH();
-    return NG_OK;
+    return ng_cuda_launch_next(transpose, (unsigned)tiles, THREADS, launch, job,
+                               (uint32_t)job.inner());
 }

@@ -74,7 +74,7 @@ __device__ __forceinline__ ng_mxfp4_align_codes ng_mxfp4_align_any(
         return {0x7F7F7F7F, 0x7F7F7F7F, 0};
 
     const ng_cuda_align_row &r =
-        table->row[ng_cuda_align_distance(exponent, headroom, byte)];
+        table->row[ng_cuda_align_distance(exponent + headroom + 127, byte)];
 
     return {r.low, r.high, 0x01010101};
 }
