@@ -16,6 +16,8 @@ libsuite_a_SOURCES = \
 	%D%/subject/gemm_functions.c \
 	%D%/subject/gemm_functions.h \
 	%D%/subject/gemm_functions_reference.c \
+	%D%/subject/elements.c \
+	%D%/subject/elements.h \
 	%D%/subject/escape.c \
 	%D%/subject/escape.h \
 	%D%/subject/host.c \
@@ -55,9 +57,25 @@ libsuite_a_SOURCES = \
 	%D%/checks/claims_optim.c \
 	%D%/checks/dense_views.h \
 	%D%/checks/diagnose.c \
+	%D%/checks/explanation.c \
+	%D%/checks/explanation.h \
 	%D%/checks/failure_line.c \
+	%D%/checks/fault_kind.c \
+	%D%/checks/fault_kind.h \
 	%D%/checks/gemm_case.c \
 	%D%/checks/gemm_case.h \
+	%D%/checks/hypotheses_alignment.c \
+	%D%/checks/hypotheses_index.c \
+	%D%/checks/hypotheses_layout.c \
+	%D%/checks/hypotheses_optim.c \
+	%D%/checks/hypotheses_rounding.c \
+	%D%/checks/hypotheses_scale.c \
+	%D%/checks/hypotheses_special.c \
+	%D%/checks/hypothesis.c \
+	%D%/checks/hypothesis.h \
+	%D%/checks/patterns.c \
+	%D%/checks/recoding.c \
+	%D%/checks/recoding.h \
 	%D%/checks/inputs_block.h \
 	%D%/checks/inputs_compand.c \
 	%D%/checks/inputs_expand.c \
@@ -253,6 +271,7 @@ narrowgauge_SOURCES = \
 	%D%/cli/cmd_bench.c \
 	%D%/cli/cmd_compare.c \
 	%D%/cli/cmd_gate.c \
+	%D%/cli/cmd_faults.c \
 	%D%/cli/cmd_identify.c \
 	%D%/cli/cmd_ops.c \
 	%D%/cli/cmd_quantize.c \
@@ -274,6 +293,8 @@ narrowgauge_SOURCES = \
 	%D%/cli/error_statistics.c \
 	%D%/cli/error_statistics.h \
 	%D%/cli/main.c \
+	%D%/cli/module.c \
+	%D%/cli/module.h \
 	%D%/cli/natural.c \
 	%D%/cli/natural.h \
 	%D%/cli/progress.c \
@@ -435,8 +456,9 @@ endif
 # of a library that is not installed.)
 check_LTLIBRARIES += plugin_reference.la plugin_hostile.la
 plugin_flags = $(AM_LDFLAGS) -module -avoid-version -shared -rpath /nowhere
-plugin_reference_la_SOURCES = \
-	%D%/checks/plugin_reference.c \
+reference_plugin_sources = \
+	%D%/faults/plugin_call.c \
+	%D%/faults/plugin_call.h \
 	%D%/subject/call.c \
 	%D%/subject/conversions.c \
 	%D%/subject/gemm_functions.c \
@@ -446,9 +468,33 @@ plugin_reference_la_SOURCES = \
 	%D%/subject/subject_reference.c \
 	%D%/subject/swiglu_functions.c \
 	%D%/subject/swiglu_functions_reference.c
+plugin_reference_la_SOURCES = \
+	$(reference_plugin_sources) \
+	%D%/checks/plugin_reference.c
 plugin_reference_la_CPPFLAGS = $(AM_CPPFLAGS)
 plugin_reference_la_LDFLAGS = $(plugin_flags)
 plugin_reference_la_LIBADD = libnarrowgauge.la
+
+# The planted faults, which `narrowgauge faults` opens: the reference with one
+# deviation each.
+pkglib_LTLIBRARIES += narrowgauge-faults.la
+narrowgauge_faults_la_SOURCES = \
+	$(reference_plugin_sources) \
+	%D%/faults/fault.c \
+	%D%/faults/fault.h \
+	%D%/faults/faults_alignment.c \
+	%D%/faults/faults_groups.c \
+	%D%/faults/faults_layout.c \
+	%D%/faults/faults_optim.c \
+	%D%/faults/faults_rounding.c \
+	%D%/faults/faults_scale.c \
+	%D%/faults/faults_special.c \
+	%D%/faults/plugin.c \
+	%D%/subject/elements.c
+narrowgauge_faults_la_CPPFLAGS = $(AM_CPPFLAGS)
+narrowgauge_faults_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -shared
+narrowgauge_faults_la_LIBADD = libnarrowgauge.la
+
 plugin_hostile_la_SOURCES = %D%/checks/plugin_hostile.c
 plugin_hostile_la_LDFLAGS = $(plugin_flags)
 
@@ -478,6 +524,7 @@ ng_test_scripts = \
 	%D%/checks/test_schema.sh \
 	%D%/checks/test_vectors.sh \
 	%D%/checks/test_verify.sh \
+	%D%/faults/test_faults.sh \
 	%D%/faults/test_mutations.sh \
 	%D%/peers/test_peers.sh
 TESTS += $(ng_test_scripts)

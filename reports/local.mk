@@ -7,6 +7,8 @@ libsuite_a_SOURCES += \
 	%D%/gate_junit.c \
 	%D%/gate_report.c \
 	%D%/gate_waivers.c \
+	%D%/faults_page.c \
+	%D%/faults_page.h \
 	%D%/grouped_number.c \
 	%D%/grouped_number.h \
 	%D%/heat_map.c \
@@ -61,6 +63,8 @@ EXTRA_DIST += \
 	%D%/convergence.md \
 	%D%/convergence.svg \
 	%D%/baselines/reference.json \
+	%D%/faults.json \
+	%D%/faults.md \
 	%D%/gpu/bench.json \
 	%D%/gpu/convert.md \
 	%D%/gpu/grouped_gemm.md \

@@ -1,37 +1,60 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Rules are data, so the broken one can be searched for: change one rule to one
- * other value, and see whether the specification then gives what the subject
- * gave, in every failure that was kept.
+ * Mistakes can be tried: change one rule to one other value, or do what a
+ * subject with a certain mistake would do, and see whether the specification
+ * then gives what the subject gave, in how many of the failures that were kept.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "conformance/checks/rule_words.h"
+#include "conformance/checks/explanation.h"
 #include "conformance/checks/verify.h"
 
-/* A kept failure, with what the subject gave: only what is expected of it
- * changes here. */
+/* One in so many failures is looked at first: an explanation that holds for none
+ * of those is dropped. */
+enum { FIRST_LOOK = 8 };
+
+/* A kept failure, its case, and what the subject gave for it. */
 typedef struct evidence {
+    ng_failure failure;         /* as the case fails when asked once more */
     ng_variant variant;
+    ng_case c;
     ng_recorded recorded;
     bool usable;
 } evidence;
+
+typedef struct search {
+    evidence *e;
+    int n;
+    const ng_verify_plan *plan;
+    ng_explanation best;
+    int explained;              /* by the best */
+} search;
+
+static void make_case(evidence *e, const ng_failure *kept)
+{
+    const ng_case_id *id = &kept->id;
+
+    ng_case_begin(&e->c, id->operation->name, &e->variant, id->stratum->name,
+                  id->index, id->seed);
+    id->stratum->fill(&e->c, id->index);
+    ng_case_spread(&e->c);
+}
 
 static void gather(evidence *e, const ng_failure *kept,
                    const ng_verify_plan *plan)
 {
     ng_verify_plan asking = *plan;
-    ng_failure failure;
-    ng_events events = {0};
-    int64_t elements;
 
-    *e = (evidence){.usable = false};
+    e->failure = *kept;
     if (kept->kind == NG_FAILURE_SUBJECT
         || !ng_variant_at(&e->variant, kept->id.operation->axes,
                           kept->id.operation->n_axes, plan->profile,
                           kept->id.variant))
+        return;
+    make_case(e, kept);
+    if (e->c.failed)
         return;
     if (plan->recall != NULL) {
         e->usable = plan->recall(plan->recall_context, &e->recorded, &kept->id,
@@ -40,86 +63,136 @@ static void gather(evidence *e, const ng_failure *kept,
     }
     asking.turn = 0;
     asking.record = &e->recorded;
-    e->usable = !ng_verify_case(&failure, &events, &elements, &kept->id,
-                                &e->variant, &asking)
-                && failure.kind != NG_FAILURE_SUBJECT;
+    ng_failure again = {.id = kept->id};
+
+    e->usable = !ng_verify_made_case(&again, &e->c, &asking)
+                && again.kind != NG_FAILURE_SUBJECT;
+    if (e->usable)
+        e->failure.kind = again.kind;
 }
 
-/* The rules that the failure was judged by. */
-static const ng_rules *base_of(const evidence *e, const ng_verify_plan *plan)
+/* How many failures it explains: of those that a first look takes, or of the
+ * others. */
+static int count(const search *s, const ng_explanation *x, bool first_look)
 {
-    return plan->expected_rules != NULL ? plan->expected_rules
-                                        : &e->variant.rules;
-}
-
-/* How many kept failures pass when the expected side follows other rules. */
-static int explained_by(const ng_operation_result *result,
-                        const evidence *evidence_of, const ng_verify_plan *plan,
-                        ng_rule rule, int value)
-{
+    const int step = s->n > FIRST_LOOK ? s->n / FIRST_LOOK : 1;
     int explained = 0;
 
 #pragma omp parallel for schedule(dynamic, 1) reduction(+ : explained)
-    for (int i = 0; i < result->n_failures; i++) {
-        const evidence *e = &evidence_of[i];
-        ng_verify_plan other = *plan;
-        ng_rules expected_rules = *base_of(e, plan);
-        ng_failure failure;
-        ng_events events = {0};
-        int64_t elements;
+    for (int i = 0; i < s->n; i++) {
+        const evidence *e = &s->e[i];
 
-        if (!e->usable)
-            continue;
-        ng_rules_set(&expected_rules, rule, value);
-        other.host = NULL;
-        other.expected_rules = &expected_rules;
-        other.recorded = &e->recorded;
-        explained += ng_verify_case(&failure, &events, &elements,
-                                    &result->failure[i].id, &e->variant,
-                                    &other);
+        if ((i % step == 0) == first_look
+            && (e->usable || x->by_failure != NG_KIND_NONE))
+            explained += ng_explanation_holds(x, &e->failure, &e->c,
+                                              &e->recorded, s->plan);
     }
     return explained;
 }
 
-/* The value of the rule that the first usable failure was asked for. */
-static int asked_of(const evidence *e, int n, const ng_verify_plan *plan,
-                    ng_rule rule)
+/* What says how a failure came about, byte for byte, is worth twice as much as
+ * what says where it is. */
+static int worth(const ng_explanation *x, int explained)
 {
-    for (int i = 0; i < n; i++)
-        if (e[i].usable)
-            return ng_rules_get(base_of(&e[i], plan), rule);
+    return x->is_rule || x->hypothesis != NULL ? 2 * explained : explained;
+}
+
+/* Keep it if it explains more than the best so far. */
+static void try(search *s, const ng_explanation *x)
+{
+    const int step = s->n > FIRST_LOOK ? s->n / FIRST_LOOK : 1;
+    const int looked_at = (s->n + step - 1) / step;
+    const int so_far = worth(&s->best, s->explained);
+    int explained;
+
+    if (worth(x, s->n) <= so_far)
+        return;
+    explained = count(s, x, true);
+    if (explained == 0 || worth(x, explained + s->n - looked_at) <= so_far)
+        return;
+    explained += count(s, x, false);
+    if (worth(x, explained) <= so_far)
+        return;
+    s->explained = explained;
+    s->best = *x;
+}
+
+/* The value of the rule that the first usable failure was asked for. */
+static int asked_of(const search *s, ng_rule rule)
+{
+    for (int i = 0; i < s->n; i++)
+        if (s->e[i].usable)
+            return ng_rules_get(s->plan->expected_rules != NULL
+                                    ? s->plan->expected_rules
+                                    : &s->e[i].variant.rules, rule);
     return 0;
+}
+
+static void try_rules(search *s)
+{
+    for (int r = 0; r < NG_N_RULES; r++)
+        for (int value = 0; value < ng_rule_n_values((ng_rule)r); value++) {
+            const int asked = asked_of(s, (ng_rule)r);
+
+            try(s, &(ng_explanation){
+                       .is_rule = true, .rule = (ng_rule)r, .asked = asked,
+                       .value = value,
+                       .kind = ng_fault_kind_of_rule((ng_rule)r, asked,
+                                                     value)});
+        }
+}
+
+static void try_hypotheses(search *s)
+{
+    static const ng_hypotheses *const families[] = {
+        &ng_layout_hypotheses,    &ng_special_hypotheses,
+        &ng_rounding_hypotheses,  &ng_scale_hypotheses,
+        &ng_alignment_hypotheses, &ng_index_hypotheses,
+        &ng_optim_hypotheses};
+
+    for (size_t f = 0; f < sizeof families / sizeof *families; f++)
+        for (int i = 0; i < families[f]->n; i++)
+            try(s, &(ng_explanation){.hypothesis = &families[f]->list[i],
+                                     .kind = families[f]->list[i].kind});
+}
+
+static void try_the_rest(search *s)
+{
+    static const ng_fault_kind kinds[] = {NG_KIND_UNSTABLE, NG_KIND_OUTSIDE,
+                                          NG_KIND_NOT_REFUSED,
+                                          NG_KIND_UNWRITTEN};
+
+    for (int i = 0; i < ng_place_patterns.n; i++)
+        try(s, &(ng_explanation){.pattern = &ng_place_patterns.list[i],
+                                 .kind = ng_place_patterns.list[i].kind});
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        try(s, &(ng_explanation){.by_failure = kinds[i], .kind = kinds[i]});
 }
 
 void ng_diagnose(ng_operation_result *result, const ng_verify_plan *plan)
 {
-    evidence *e = calloc((size_t)result->n_failures + 1, sizeof *e);
-    char words[96];
-    int best = 0;
+    search s = {.n = result->n_failures, .plan = plan};
+    char words[384];
 
     result->diagnosis[0] = '\0';
-    for (int i = 0; e != NULL && i < result->n_failures; i++)
-        gather(&e[i], &result->failure[i], plan);
-    for (int r = 0; e != NULL && r < NG_N_RULES && best < result->n_failures;
-         r++)
-        for (int value = 0; value < ng_rule_n_values((ng_rule)r); value++) {
-            const int explained =
-                explained_by(result, e, plan, (ng_rule)r, value);
-
-            if (explained <= best)
-                continue;
-            best = explained;
-            ng_rule_words(words, sizeof words, (ng_rule)r,
-                          asked_of(e, result->n_failures, plan,
-                                   (ng_rule)r), value);
-            snprintf(result->diagnosis, sizeof result->diagnosis,
-                     "%s: rule %s (%s): acts like \"%s\", which explains %d of the "
-                     "%d failures kept", words, ng_rule_name((ng_rule)r),
-                     ng_rule_meaning((ng_rule)r),
-                     ng_rule_value_name((ng_rule)r, value), explained,
-                     result->n_failures);
-        }
-    for (int i = 0; e != NULL && i < result->n_failures; i++)
-        ng_outputs_free(&e[i].recorded.outputs);
-    free(e);
+    s.e = calloc((size_t)s.n + 1, sizeof *s.e);
+    if (s.e == NULL)
+        return;
+    for (int i = 0; i < s.n; i++)
+        gather(&s.e[i], &result->failure[i], plan);
+    try_rules(&s);
+    try_hypotheses(&s);
+    try_the_rest(&s);
+    result->explanation = s.best;
+    if (s.explained > 0) {
+        ng_explanation_words(words, sizeof words, &s.best);
+        snprintf(result->diagnosis, sizeof result->diagnosis,
+                 "%s, which explains %d of the %d failures kept", words,
+                 s.explained, s.n);
+    }
+    for (int i = 0; i < s.n; i++) {
+        ng_outputs_free(&s.e[i].recorded.outputs);
+        ng_case_end(&s.e[i].c);
+    }
+    free(s.e);
 }

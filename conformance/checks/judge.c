@@ -133,6 +133,15 @@ static double share_of(ng_dtype dtype, uint64_t bits, double exact,
     return fabs(value - exact) / bound;
 }
 
+bool ng_bounds_hold(ng_dtype dtype, uint64_t bits, const ng_bounds *bounds,
+                    int64_t unit)
+{
+    const double bound = bounds->bound[unit];
+
+    return isinf(bound)
+           || share_of(dtype, bits, bounds->exact[unit], bound) <= 1;
+}
+
 void ng_bounds_judge(ng_excess *excess, ng_judgement *judged,
                      const ng_tensor *output, const ng_bounds *bounds)
 {

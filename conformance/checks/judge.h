@@ -45,6 +45,10 @@ void ng_bounds_judge(ng_excess *excess, ng_judgement *judged,
 /* The number that the bits of an FP32, BF16 or FP16 unit stand for. */
 double ng_float_value(ng_dtype dtype, uint64_t bits);
 
+/* Whether one unit of an output, given by its bits, lies within its bound. */
+bool ng_bounds_hold(ng_dtype dtype, uint64_t bits, const ng_bounds *bounds,
+                    int64_t unit);
+
 /* Copy the units that the bounds say are written from one output to another of
  * the same shape and strides: what is left to compare are exact outputs, gaps
  * and guards. */

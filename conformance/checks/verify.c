@@ -215,6 +215,8 @@ static ng_status walk_stratum(walk *w, ng_operation_result *result,
 
         if (w->chunk++ % plan->n_shards != plan->shard)
             continue;
+        if (plan->stop_after > 0 && result->failed_cases >= plan->stop_after)
+            return NG_OK;
 
         /* Apart from what came before, so that its own counts can be told. */
         ng_operation_result *part = calloc(1, sizeof *part);

@@ -7,6 +7,7 @@
 #define NG_CONFORMANCE_CHECKS_VERIFY_H
 
 #include "conformance/checks/case.h"
+#include "conformance/checks/explanation.h"
 #include "conformance/checks/judge.h"
 #include "conformance/checks/measure.h"
 #include "conformance/checks/operation.h"
@@ -75,7 +76,8 @@ typedef struct ng_operation_result {
     double seconds;
     int n_failures;                     /* kept, in case order */
     ng_failure failure[NG_MAX_KEPT_FAILURES];
-    char diagnosis[512];                /* the rule that explains them, or "" */
+    ng_explanation explanation;         /* of as many of them as possible */
+    char diagnosis[512];                /* that in words, or "" */
     char shrunk[512];                   /* one of them made small, or "" */
 } ng_operation_result;
 
@@ -104,6 +106,8 @@ typedef struct ng_verify_plan {
     const ng_profile *profile;
     const ng_rules *expected_rules;     /* null: the variant's; diagnosis asks
                                            the expected side for others */
+    const ng_hypothesis *hypothesis;    /* not null: what is expected is what a
+                                           subject with that mistake gives */
     int level;
     uint64_t seed;
     int64_t shard, n_shards;    /* 0 <= shard < n_shards: every n-th chunk */
@@ -114,6 +118,7 @@ typedef struct ng_verify_plan {
     bool (*recall)(void *context, ng_recorded *recorded, const ng_case_id *id,
                    const ng_variant *variant);
     void *recall_context;
+    int64_t stop_after;         /* failed cases of an operation; 0: never */
     const char *stratum;        /* only this one; null: all */
     const char *const *axes;    /* "name=value", n_axes of them: only variants */
     int n_axes;                 /*   whose axis of that name has that value */
@@ -150,8 +155,9 @@ bool ng_verify_case(ng_failure *failure, ng_events *events, int64_t *elements,
 bool ng_verify_made_case(ng_failure *failure, const ng_case *c,
                          const ng_verify_plan *plan);
 
-/* Look for one rule, changed to one other value, under which every kept failure
- * would be right, and say so in result->diagnosis. */
+/* Look for what explains the most of the kept failures, the simplest first: a
+ * rule changed to one other value, a hypothesis, a pattern. Set
+ * result->explanation and say it in result->diagnosis. */
 void ng_diagnose(ng_operation_result *result, const ng_verify_plan *plan);
 
 /* Write the replayable line of a failure. */

@@ -31,6 +31,7 @@ const ng_command *ng_command_at(int i);
 int ng_cmd_bench(int argc, char **argv);
 int ng_cmd_compare(int argc, char **argv);
 int ng_cmd_gate(int argc, char **argv);
+int ng_cmd_faults(int argc, char **argv);
 int ng_cmd_identify(int argc, char **argv);
 int ng_cmd_ops(int argc, char **argv);
 int ng_cmd_quantize(int argc, char **argv);

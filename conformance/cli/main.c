@@ -19,6 +19,7 @@ static const ng_command commands[] = {
      ng_cmd_verify},
     {"identify", "say which profile a subject equals, and where others part",
      ng_cmd_identify},
+    {"faults", "find and name every planted fault", ng_cmd_faults},
     {"vectors", "write inputs and expected outputs as files", ng_cmd_vectors},
     {"compare", "judge what came back for those inputs", ng_cmd_compare},
     {"gate", "hold a run to what was accepted before: did a number move?",

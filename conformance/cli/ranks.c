@@ -2,20 +2,12 @@
 #include "conformance/cli/ranks.h"
 
 #include <dlfcn.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "conformance/cli/module.h"
 #include "reference/train/comm_mpi.h"
-
-#ifdef HAVE_CONFIG_H
-#include "config.h"
-#endif
-#ifndef NG_PKGLIBDIR
-#define NG_PKGLIBDIR ""
-#endif
 
 static const char module_name[] = "narrowgauge-mpi.so";
 
@@ -34,29 +26,6 @@ static int launched_ranks(void)
     return 1;
 }
 
-/* Beside the program (as built, or in a bundle), then where it was installed. */
-static void *open_module(void)
-{
-    static const char *const beside[] = {"", ".libs/", "../lib/",
-                                         "../lib/narrowgauge/", "../.libs/"};
-    char self[PATH_MAX], path[PATH_MAX + 64];
-    const ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
-    void *module = NULL;
-
-    if (length > 0) {
-        self[length] = '\0';
-        *(strrchr(self, '/') + 1) = '\0';
-        for (size_t i = 0; i < sizeof beside / sizeof *beside; i++) {
-            snprintf(path, sizeof path, "%s%s%s", self, beside[i], module_name);
-            module = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
-            if (module != NULL)
-                return module;
-        }
-    }
-    snprintf(path, sizeof path, "%s/%s", NG_PKGLIBDIR, module_name);
-    return dlopen(path, RTLD_NOW | RTLD_GLOBAL);
-}
-
 static const ng_ranks_functions *functions_of(const ng_ranks *ranks)
 {
     return dlsym(ranks->module, "ng_mpi_functions");
@@ -67,7 +36,8 @@ ng_status ng_ranks_begin(ng_ranks *ranks, ng_error *error)
     *ranks = (ng_ranks){.rank = 0, .size = 1};
     if (launched_ranks() <= 1)
         return NG_OK;
-    ranks->module = open_module();
+    ranks->module =
+        ng_module_open(module_name, RTLD_NOW | RTLD_GLOBAL, NULL, 0);
     if (ranks->module == NULL || functions_of(ranks) == NULL)
         return ng_fail(error, NG_BAD_FILE,
                        "%s: cannot be opened (%s); without it use --shard I/N",
