@@ -26,6 +26,7 @@ ng_cuda_headers = \
 	%D%/ptx_prmt.cuh \
 	%D%/ptx_rcp.cuh \
 	%D%/ptx_tma.cuh \
+	%D%/ptx_operands.cuh \
 	%D%/ptx_wgmma.cuh \
 	%D%/ptx_wgmma_bf16.cuh \
 	%D%/ptx_wgmma_probe.cuh \
