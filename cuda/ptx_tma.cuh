@@ -3,7 +3,8 @@
  * The tensor copy engine: two-dimensional tile loads and stores, and tensor
  * maps edited on the device. PTX ISA 9.0: cp.async.bulk.tensor (9.7.9.27),
  * tensormap.replace (9.7.9.28), tensormap.cp_fenceproxy (9.7.9.29), fence.proxy
- * (9.7.13.5), cp.reduce.async.bulk.tensor (9.7.9.27).
+ * (9.7.13.5), cp.reduce.async.bulk.tensor (9.7.9.27),
+ * cp.async.bulk.prefetch.tensor (9.7.9.27).
  */
 #ifndef NG_CUDA_PTX_TMA_CUH
 #define NG_CUDA_PTX_TMA_CUH
@@ -43,6 +44,16 @@ __device__ inline void ng_tma_load_2d_multicast(void *out,
         " [%0], [%1, {%3, %4}], [%2], %5;" ::"r"(ng_shared_address(out)),
         "l"(map), "r"(ng_shared_address(bar)), "r"(x), "r"(y), "h"(mask)
         : "memory");
+}
+
+/* Ask for the map's box of three axes at (x, y, z) in the L2 cache. */
+__device__ inline void ng_tma_prefetch_3d(const CUtensorMap *map, int32_t x,
+                                          int32_t y, int32_t z)
+{
+    asm volatile("cp.async.bulk.prefetch.tensor.3d.L2.global.tile "
+                 "[%0, {%1, %2, %3}];" ::"l"(map),
+                 "r"(x), "r"(y), "r"(z)
+                 : "memory");
 }
 
 /* Store the map's box of three axes from shared memory at (x, y, z). */
