@@ -5,7 +5,9 @@
  * of a pair and share their columns of B; a last block without a neighbour is
  * taken by both, for two blocks of columns, and they share its rows of A.
  * `band` pairs of row blocks go through all columns together, so that what is
- * at work at one time stays in the L2 cache.
+ * at work at one time stays in the L2 cache; each band begins two blocks of
+ * columns further on, so that a last one, narrower than the others, does not
+ * fall to the same CTAs every time.
  *
  * A block that the group's end cuts short reaches back: it covers the 128 rows
  * before that end, and its first `skip` rows are another tile's, or nobody's.
@@ -22,7 +24,7 @@ struct ng_gemm_row_tiles {
     const int64_t *offsets; /* null: one group of all rows */
     int n_groups, n_col_blocks, band, rank;
     /* where the walk is: tiles and rows are below 2^31 (gemm_launch.cuh) */
-    int group, first, start, end, pairs;
+    int group, first, start, end, pairs, bands;
     bool odd;
     /* the tile that seek found */
     int row, col_block, skip;
@@ -31,7 +33,7 @@ struct ng_gemm_row_tiles {
     __device__ ng_gemm_row_tiles(const int64_t *offsets, int n_groups, int rows,
                                  int n_col_blocks, int band, int rank)
         : offsets(offsets), n_groups(n_groups), n_col_blocks(n_col_blocks),
-          band(band), rank(rank), group(0), first(0), start(0),
+          band(band), rank(rank), group(0), first(0), start(0), bands(0),
           end(offsets != nullptr ? (int)offsets[1] : rows)
     {
         split();
@@ -55,6 +57,7 @@ struct ng_gemm_row_tiles {
     {
         while (tile >= first + count()) {
             first += count();
+            bands += (pairs + band - 1) / band;
             if (++group >= n_groups)
                 return false;
             start = end;
@@ -70,11 +73,13 @@ struct ng_gemm_row_tiles {
             const int left = pairs - b * band;
             const int height = left < band ? left : band;
             const int v = u - b * band * n_col_blocks;
+            const int column = v / height;
+            const int pair = b * band + v - column * height;
 
-            col_block = v / height;
-            row = start
-                  + (2 * (b * band + v - col_block * height) + rank)
-                        * NG_GEMM_ROWS;
+            col_block = column + (bands + b) % n_col_blocks * 2 % n_col_blocks;
+            if (col_block >= n_col_blocks)
+                col_block -= n_col_blocks;
+            row = start + (2 * pair + rank) * NG_GEMM_ROWS;
         } else {
             col_block = 2 * (u - pairs * n_col_blocks) + rank;
             row = start + 2 * pairs * NG_GEMM_ROWS;
