@@ -372,7 +372,7 @@ EXTRA_PROGRAMS += probe-wgmma
 CLEANFILES += probe-wgmma cuda/moe/probe_wgmma.o cuda/moe/probe_wgmma.d
 probe_wgmma_SOURCES = \
 	cuda/moe/probe_wgmma.h \
-	cuda/ptx_wgmma_probe.cuh \
+	cuda/ptx_operands.cuh cuda/ptx_wgmma_probe.cuh \
 	reference/moe/ref_hopper_fp8_dot.c \
 	%D%/cli/probe_wgmma.c
 probe_wgmma_CFLAGS = $(AM_CFLAGS)
