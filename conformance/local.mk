@@ -337,6 +337,8 @@ narrowgauge_SOURCES += \
 	%D%/cli/bench_cuda.c \
 	%D%/cli/bench_cuda.h \
 	%D%/cli/bench_cuda_case.c \
+	%D%/cli/bench_cuda_optim.c \
+	%D%/cli/bench_cuda_optim.h \
 	%D%/cli/bench_cuda_rows.c \
 	%D%/cli/bench_cuda_swiglu.c \
 	%D%/cli/bench_cuda_verify.c \
@@ -379,11 +381,19 @@ probe_wgmma_CFLAGS = $(AM_CFLAGS)
 probe_wgmma_LDADD = cuda/moe/probe_wgmma.o
 probe_wgmma_LINK = $(NVCC) -cudart static -Xcompiler='-pipe $(OPENMP_CFLAGS)' -o $@
 -include cuda/moe/probe_wgmma.d
+
+# The exact shortcuts of the optimizer's kernels, with the GPU's own seeds.
+EXTRA_PROGRAMS += probe-steps
+CLEANFILES += probe-steps cuda/optim/probe_steps.o cuda/optim/probe_steps.d
+probe_steps_SOURCES = cuda/optim/probe_steps.h %D%/cli/probe_steps.c
+probe_steps_LDADD = cuda/optim/probe_steps.o cuda/device.o
+probe_steps_LINK = $(NVCC) -cudart static -o $@
+-include cuda/optim/probe_steps.d
 else
-probe-wgmma:
-	@echo 'probe-wgmma: needs nvcc; configure says why there is none' >&2; exit 1
+probe-wgmma probe-steps:
+	@echo "$@: needs nvcc; configure says why there is none" >&2; exit 1
 endif
-EXTRA_DIST += cuda/moe/probe_wgmma.cu
+EXTRA_DIST += cuda/moe/probe_wgmma.cu cuda/optim/probe_steps.cu
 
 suite_libs = libsuite.a libnarrowgauge.la $(LIBXML2_LIBS) $(JANSSON_LIBS) $(MPFR_LIBS)
 narrowgauge_LDADD = libtrain.a $(suite_libs) $(YAML_LIBS)

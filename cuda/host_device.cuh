@@ -13,7 +13,7 @@
 #endif
 
 /* Before a loop with a fixed number of turns, of registers that it indexes. */
-#ifdef __CUDACC__
+#ifdef __CUDA_ARCH__
 #define NG_CUDA_UNROLL _Pragma("unroll")
 #else
 #define NG_CUDA_UNROLL

@@ -106,12 +106,17 @@ ng_cuda_headers = \
 	%D%/moe/pack_codes.cuh \
 	%D%/moe/probe_wgmma.h \
 	%D%/bench/fill_numbers.h \
+	%D%/ptx_stream.cuh \
 	%D%/optim/exact.cuh \
 	%D%/optim/fast_state.cuh \
 	%D%/optim/fast_weight.cuh \
 	%D%/optim/state_code.cuh \
+	%D%/optim/state_arrays.h \
+	%D%/optim/step.h \
 	%D%/optim/step_constants.cuh \
 	%D%/optim/step_job.cuh \
+	%D%/optim/step_kernel.cuh \
+	%D%/optim/step_launch.cuh \
 	%D%/optim/step_octet.cuh \
 	%D%/optim/step_pick.cuh \
 	%D%/optim/step_row.cuh \
@@ -148,10 +153,18 @@ ng_cuda_sources = \
 	%D%/bench/fill_numbers.cu \
 	%D%/moe/swiglu.cu \
 	%D%/moe/swiglu_backward.cu \
-	%D%/moe/swiglu_quantize.cu
+	%D%/moe/swiglu_quantize.cu \
+	%D%/optim/state_arrays.cu \
+	%D%/optim/step.cu \
+	%D%/optim/step_adam_flashoptim.cu \
+	%D%/optim/step_adam_ng.cu \
+	%D%/optim/step_lion_flashoptim.cu \
+	%D%/optim/step_lion_ng.cu \
+	%D%/optim/step_sgd_flashoptim.cu \
+	%D%/optim/step_sgd_ng.cu
 
 EXTRA_DIST += $(ng_cuda_headers) $(ng_cuda_sources) %D%/bench/peers.py \
-	%D%/exports.map
+	%D%/bench/peers_optim.py %D%/exports.map
 
 if HAVE_NVCC
 ng_cuda_objects = $(ng_cuda_sources:.cu=.o)

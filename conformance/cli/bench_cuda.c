@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "conformance/cli/bench_cuda_optim.h"
 #include "conformance/cli/bench_gpu_state.h"
 #include "conformance/cli/command.h"
 #include "conformance/cli/complain.h"
@@ -17,9 +18,6 @@
 #include "formats/version.h"
 
 enum { MAX_REPEAT = 1000, WARM_UP = 3 };
-
-/* Something to enqueue for set s. */
-typedef ng_status enqueue_function(void *context, int s);
 
 typedef struct copying {
     const ng_cuda_library *cuda;
@@ -43,10 +41,9 @@ static ng_status enqueue_call(void *context, int s)
     return ng_subject_cuda_enqueue(&c->call[s], &launch);
 }
 
-/* Seconds of one launch, out of batches of about a millisecond. */
-static ng_status time_it(ng_spread *spread, const ng_cuda_library *cuda,
-                         enqueue_function *enqueue, void *context, int n_sets,
-                         int repeat)
+ng_status ng_cuda_time(ng_spread *spread, const ng_cuda_library *cuda,
+                       ng_cuda_enqueue *enqueue, void *context, int n_sets,
+                       int repeat)
 {
     static double seconds[MAX_REPEAT];
     void *first = NULL, *second = NULL;
@@ -80,19 +77,19 @@ static ng_status time_it(ng_spread *spread, const ng_cuda_library *cuda,
     return status;
 }
 
-static ng_status time_copy(ng_spread *spread, const ng_cuda_library *cuda,
-                           const ng_cuda_bench_case *c, int repeat)
+ng_status ng_cuda_time_copy(ng_spread *spread, const ng_cuda_library *cuda,
+                            int64_t bytes, int n_sets, int repeat)
 {
-    copying copy = {.cuda = cuda, .half = (c->bytes / 2 + 255) / 256 * 256};
+    copying copy = {.cuda = cuda, .half = (bytes / 2 + 255) / 256 * 256};
     void *memory;
-    ng_status status = cuda->allocate(&memory, 2 * c->n_sets * copy.half);
+    ng_status status = cuda->allocate(&memory, 2 * n_sets * copy.half);
 
     if (status != NG_OK)
         return status;
     copy.memory = memory;
-    status = cuda->fill(memory, 0x5A, 2 * c->n_sets * copy.half, NULL);
+    status = cuda->fill(memory, 0x5A, 2 * n_sets * copy.half, NULL);
     if (status == NG_OK)
-        status = time_it(spread, cuda, enqueue_copy, &copy, c->n_sets, repeat);
+        status = ng_cuda_time(spread, cuda, enqueue_copy, &copy, n_sets, repeat);
     cuda->free(memory);
     return status;
 }
@@ -113,40 +110,51 @@ static void print_header(const ng_cuda_library *cuda)
            "min", "max", "GB/s", "copy", "share");
 }
 
+json_t *ng_cuda_bench_row_json(const ng_cuda_library *cuda,
+                               const char *operation, const char *form,
+                               const char *shape, ng_spread s, ng_spread copy,
+                               int64_t bytes, int n_sets)
+{
+    const double rate = (double)bytes / s.median / 1e9;
+    const double limit = (double)bytes / copy.median / 1e9;
+    const ng_cuda_device *d = &cuda->device;
+    const ng_gpu_state state = ng_gpu_state_now(); /* clocks still busy */
+    char runtime[16];
+
+    snprintf(runtime, sizeof runtime, "%d.%d", d->runtime / 1000,
+             d->runtime % 1000 / 10);
+    return json_pack(
+        "{s:s, s:s, s:s, s:f, s:f, s:f, s:I, s:f, s:f, s:f, s:b, s:{}, "
+        "s:s, s:s, s:s, s:s, s:i, s:s, s:s, s:i, s:i, s:i}",
+        "op", operation, "form", form, "shape", shape, "median_us",
+        s.median * 1e6, "min_us", s.min * 1e6, "max_us", s.max * 1e6, "bytes",
+        (json_int_t)bytes, "rate", rate, "limit", limit, "share", rate / limit,
+        "verified", 1, "peer", "gpu", d->name, "driver", state.driver,
+        "cuda", runtime, "commit", ng_version_text(), "rotated_sets", n_sets, "unit",
+        "GB/s", "limit_is", "device copy of as many bytes, same run",
+        "sm_mhz", state.sm_mhz, "sm_max_mhz", state.sm_max_mhz, "memory_mhz",
+        state.memory_mhz);
+}
+
 static void report(json_t *list, const ng_cuda_bench_case *c,
                    const ng_cuda_library *cuda, ng_spread s, ng_spread copy)
 {
     const double rate = (double)c->bytes / s.median / 1e9;
     const double limit = (double)c->bytes / copy.median / 1e9;
-    const ng_cuda_device *d = &cuda->device;
-    const ng_gpu_state state = ng_gpu_state_now(); /* clocks still busy */
-    char shape[48], runtime[16];
+    char shape[48];
 
     snprintf(shape, sizeof shape, "%" PRId64 "x%" PRId64, c->row->rows,
              c->row->cols);
-    snprintf(runtime, sizeof runtime, "%d.%d", d->runtime / 1000,
-             d->runtime % 1000 / 10);
-    if (list == NULL) {
-        printf("%-23s %-14s %-11s %9.2f %9.2f %9.2f %7.0f %7.0f %5.1f %%\n",
-               c->row->operation, c->row->form, shape, s.median * 1e6,
-               s.min * 1e6, s.max * 1e6, rate, limit, 100 * rate / limit);
-        fflush(stdout);
+    if (list != NULL) {
+        json_array_append_new(
+            list, ng_cuda_bench_row_json(cuda, c->row->operation, c->row->form,
+                                         shape, s, copy, c->bytes, c->n_sets));
         return;
     }
-    json_array_append_new(
-        list,
-        json_pack(
-            "{s:s, s:s, s:s, s:f, s:f, s:f, s:I, s:f, s:f, s:f, s:b, s:{}, "
-            "s:s, s:s, s:s, s:s, s:i, s:s, s:s, s:i, s:i, s:i}",
-            "op", c->row->operation, "form", c->row->form, "shape", shape,
-            "median_us", s.median * 1e6, "min_us", s.min * 1e6, "max_us",
-            s.max * 1e6, "bytes", (json_int_t)c->bytes, "rate", rate, "limit",
-            limit, "share", rate / limit, "verified", 1, "peer", "gpu", d->name,
-            "driver", state.driver, "cuda", runtime, "commit",
-            ng_version_text(), "rotated_sets", c->n_sets, "unit", "GB/s",
-            "limit_is", "device copy of as many bytes, same run", "sm_mhz",
-            state.sm_mhz, "sm_max_mhz", state.sm_max_mhz, "memory_mhz",
-            state.memory_mhz));
+    printf("%-23s %-14s %-11s %9.2f %9.2f %9.2f %7.0f %7.0f %5.1f %%\n",
+           c->row->operation, c->row->form, shape, s.median * 1e6, s.min * 1e6,
+           s.max * 1e6, rate, limit, 100 * rate / limit);
+    fflush(stdout);
 }
 
 static int run_row(const ng_cuda_bench_row *row, const ng_cuda_library *cuda,
@@ -160,9 +168,9 @@ static int run_row(const ng_cuda_bench_row *row, const ng_cuda_library *cuda,
     if (status == NG_OK)
         status = ng_cuda_bench_verify(line, sizeof line, &c, cuda);
     if (status == NG_OK && line[0] == '\0') {
-        status = time_it(&spread, cuda, enqueue_call, &c, c.n_sets, repeat);
+        status = ng_cuda_time(&spread, cuda, enqueue_call, &c, c.n_sets, repeat);
         if (status == NG_OK)
-            status = time_copy(&copy, cuda, &c, repeat);
+            status = ng_cuda_time_copy(&copy, cuda, c.bytes, c.n_sets, repeat);
         if (status == NG_OK)
             report(list, &c, cuda, spread, copy);
     }
@@ -205,6 +213,12 @@ int ng_bench_cuda(bool (*listed)(const void *context, const char *operation),
         if (s == NG_EXIT_ENVIRONMENT)
             return s;
     }
+
+    const int of_steps =
+        ng_bench_cuda_optim(listed, context, repeat, most, list, cuda, &n);
+
+    if (exit_status == NG_EXIT_OK)
+        exit_status = of_steps;
     return n > 0 ? exit_status
                  : ng_complain(NG_EXIT_CANNOT_RUN, "bench",
                                "--backend: cuda: does not offer what was asked "

@@ -64,6 +64,27 @@ ng_status ng_cuda_bench_swiglu_verify(char *line, size_t size,
                                       const ng_cuda_bench_case *c,
                                       const ng_cuda_library *cuda);
 
+/* ---- timing, for any rows ---- */
+
+/* Something to enqueue for set s. */
+typedef ng_status ng_cuda_enqueue(void *context, int s);
+
+/* Seconds of one launch, out of batches of about a millisecond that rotate the
+ * sets. */
+ng_status ng_cuda_time(ng_spread *spread, const ng_cuda_library *cuda,
+                       ng_cuda_enqueue *enqueue, void *context, int n_sets,
+                       int repeat);
+
+/* The same of a device copy that reads and writes `bytes` in all. */
+ng_status ng_cuda_time_copy(ng_spread *spread, const ng_cuda_library *cuda,
+                            int64_t bytes, int n_sets, int repeat);
+
+/* A row of reports/gpu/bench.json. */
+json_t *ng_cuda_bench_row_json(const ng_cuda_library *cuda,
+                               const char *operation, const char *form,
+                               const char *shape, ng_spread s, ng_spread copy,
+                               int64_t bytes, int n_sets);
+
 /* The command: all rows, or those of the operations that listed says yes to and
  * of `most` elements at most, if that is not 0. list null: print a table; else
  * append JSON rows. Returns an exit status. */

@@ -102,8 +102,29 @@ static ng_hyper hyper_of(const ng_call *call)
 
 /* ---- what happened ---- */
 
-static void deliver_counts(const ng_call *call, const ng_optim_counts *counts)
+_Static_assert(sizeof(ng_optim_counts) == NG_N_OPTIM_COUNTS * sizeof(uint64_t),
+               "y.counts is an ng_optim_counts");
+
+/* Where a function adds its counts: *own, or the call's array, from zero. */
+static ng_optim_counts *counts_for(const ng_optim_functions *table,
+                                   const ng_call *call, ng_optim_counts *own)
 {
+    const ng_tensor *y = ng_call_output(call, "y.counts");
+
+    if (table->move == NULL)
+        return own;
+    if (y == NULL
+        || table->move(y->data, NULL, (int64_t)sizeof *own) != NG_OK)
+        return NULL;
+    return y->data;
+}
+
+static void deliver_counts(const ng_optim_functions *table,
+                           const ng_call *call, const ng_optim_counts *counts)
+{
+    if (table->move != NULL)
+        return;
+
     const ng_tensor *y = ng_call_output(call, "y.counts");
     const ng_group_counts *m = &counts->groups[NG_MOMENTUM];
     const ng_group_counts *v = &counts->groups[NG_VARIANCE];
@@ -129,13 +150,14 @@ static ng_status split_weights(const ng_optim_functions *table,
     const ng_tensor *x = ng_call_input(call, "x");
     const ng_weights y = weights_of(call, 'y');
     ng_optim_counts counts = {0};
-    const ng_optim_options options = {&call->rules, &counts};
+    const ng_optim_options options = {&call->rules,
+                                      counts_for(table, call, &counts)};
     const ng_status status =
         table->split_weights(&y, x->data, x->shape[0], &options);
 
     (void)what;
     if (status == NG_OK)
-        deliver_counts(call, &counts);
+        deliver_counts(table, call, &counts);
     return status;
 }
 
@@ -158,11 +180,12 @@ static ng_status compand(const ng_optim_functions *table, const ng_call *call,
         find(call, 'y', "codes"), find(call, 'y', "scales"),
         (ng_state_kind)what, ng_call_attribute(call, "linear", 0) != 0);
     ng_optim_counts counts = {0};
-    const ng_optim_options options = {&call->rules, &counts};
+    const ng_optim_options options = {&call->rules,
+                                      counts_for(table, call, &counts)};
     const ng_status status = table->compand(&y, x->data, x->shape[0], &options);
 
     if (status == NG_OK)
-        deliver_counts(call, &counts);
+        deliver_counts(table, call, &counts);
     return status;
 }
 
@@ -201,17 +224,25 @@ static ng_status step_constants(const ng_optim_functions *table,
 
 /* Outputs that have an input of their name begin as it is: a step works in
  * place. */
-static void copy_states(const ng_call *call)
+static ng_status copy_states(const ng_optim_functions *table,
+                             const ng_call *call)
 {
-    for (int i = 0; i < call->n_outputs; i++) {
+    ng_status status = NG_OK;
+
+    for (int i = 0; i < call->n_outputs && status == NG_OK; i++) {
         const ng_tensor *y = &call->output[i];
         const ng_tensor *x = find(call, 'x', y->name + 2);
         int64_t units, bytes;
 
-        if (x != NULL && ng_tensor_extent(&units, &bytes, x) == NG_OK
-            && bytes > 0)
+        if (x == NULL || ng_tensor_extent(&units, &bytes, x) != NG_OK
+            || bytes == 0)
+            continue;
+        if (table->move != NULL)
+            status = table->move(y->data, x->data, bytes);
+        else
             memcpy(y->data, x->data, (size_t)bytes);
     }
+    return status;
 }
 
 static ng_status step(const ng_optim_functions *table, const ng_call *call,
@@ -223,7 +254,8 @@ static ng_status step(const ng_optim_functions *table, const ng_call *call,
                            scale != NULL ? scale->data : NULL};
     const ng_hyper hyper = hyper_of(call);
     ng_optim_counts counts = {0};
-    const ng_optim_options options = {&call->rules, &counts};
+    const ng_optim_options options = {&call->rules,
+                                      counts_for(table, call, &counts)};
     const ng_weights theta = weights_of(call, 'y');
     ng_state m, v;
     const bool has_m = state_of(&m, call, 'y', NG_MOMENTUM);
@@ -236,11 +268,13 @@ static ng_status step(const ng_optim_functions *table, const ng_call *call,
                                    &options, NULL);
     if (status != NG_OK)
         return status;
-    copy_states(call);
+    status = copy_states(table, call);
+    if (status != NG_OK)
+        return status;
     status = table->step(&theta, has_m ? &m : NULL, has_v ? &v : NULL, &g,
                          grad->shape[0], &c, &options);
     if (status == NG_OK)
-        deliver_counts(call, &counts);
+        deliver_counts(table, call, &counts);
     return status;
 }
 

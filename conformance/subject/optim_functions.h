@@ -50,6 +50,11 @@ typedef struct ng_optim_functions {
     ng_status (*step)(const ng_weights *theta, const ng_state *m,
                       const ng_state *v, const ng_gradient *g, int64_t n,
                       const ng_step_constants *c, const ng_optim_options *);
+
+    /* Null where tensors lie on the host. Else a copy between tensors, or with
+     * from null a fill with zeros; the functions then add their counts to the
+     * call's own array, which is an ng_optim_counts, and see to its events. */
+    ng_status (*move)(void *to, const void *from, int64_t bytes);
 } ng_optim_functions;
 
 /* This project's three writings: the last the kernels', on the host. */

@@ -270,4 +270,5 @@ ng_status step(const ng_weights *theta, const ng_state *m, const ng_state *v,
 } // namespace
 
 extern "C" const ng_optim_functions ng_cuda_host_optim_functions = {
-    split_weights, merge_weights, compand, expand, step_constants, step};
+    split_weights,  merge_weights, compand, expand,
+    step_constants, step,          nullptr};

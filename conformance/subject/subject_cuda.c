@@ -13,6 +13,7 @@
 #include "conformance/subject/conversions.h"
 #include "conformance/subject/cuda_call.h"
 #include "conformance/subject/gemm_functions.h"
+#include "conformance/subject/optim_functions.h"
 #include "conformance/subject/subject.h"
 #include "conformance/subject/swiglu_functions.h"
 #include "conformance/subject/subject_cuda.h"
@@ -228,6 +229,83 @@ static ng_status run_swiglu(const void *row, const ng_call *device_call,
     *(void **)&cuda_##entry = ng_cuda_library_find("ng_cuda_" symbol); \
     swiglus.entry = cuda_##entry != NULL ? entry : NULL
 
+/* ---- the optimizer, likewise ---- */
+
+/* clang-format off */
+#define OPTIM(X)                                                               \
+    X(split_weights, (const ng_weights *y, const float *theta, int64_t n,      \
+                      const ng_optim_options *options),                        \
+      (y, theta, n, options, launch_now))                                      \
+    X(merge_weights, (float *theta, const ng_weights *x, int64_t n,            \
+                      const ng_optim_options *options),                        \
+      (theta, x, n, options, launch_now))                                      \
+    X(compand, (const ng_state *y, const float *x, int64_t n,                  \
+                const ng_optim_options *options),                              \
+      (y, x, n, options, launch_now))                                          \
+    X(expand, (float *y, const ng_state *x, int64_t n,                         \
+               const ng_optim_options *options),                               \
+      (y, x, n, options, launch_now))
+
+#define OPTIM_THUNK(entry, parameters, arguments)                              \
+    static ng_status (*cuda_##entry)(WITHOUT_PARENTHESES parameters,           \
+                                     const ng_cuda_launch *);                  \
+    static ng_status entry parameters                                          \
+    {                                                                          \
+        return cuda_##entry arguments;                                         \
+    }
+/* clang-format on */
+OPTIM(OPTIM_THUNK)
+
+static ng_status (*cuda_step)(const ng_weights *, const ng_state *,
+                              const ng_state *, const ng_gradient *, int64_t,
+                              const ng_step_constants *, const int32_t *skip,
+                              const ng_optim_options *,
+                              const ng_cuda_launch *);
+
+static ng_status step(const ng_weights *theta, const ng_state *m,
+                      const ng_state *v, const ng_gradient *g, int64_t n,
+                      const ng_step_constants *c,
+                      const ng_optim_options *options)
+{
+    return cuda_step(theta, m, v, g, n, c, NULL, options, launch_now);
+}
+
+static const ng_cuda_library *cuda; /* null until open */
+
+static ng_status move(void *to, const void *from, int64_t bytes)
+{
+    return from == NULL ? cuda->fill(to, 0, bytes, launch_now->stream)
+                        : cuda->copy(to, from, bytes, launch_now->stream);
+}
+
+static ng_optim_functions optimizers = {.move = move}; /* what the library has */
+
+static ng_status run_optim(const void *row, const ng_call *device_call,
+                           const ng_cuda_launch *launch)
+{
+    (void)row;
+    launch_now = launch;
+    return ng_optim_functions_run(&optimizers, device_call);
+}
+
+/* step_constants, which makes 14 numbers on the host, of a call that lies there. */
+static bool is_on_host(const ng_call *call)
+{
+    return strcmp(call->operation, "step_constants") == 0;
+}
+
+static ng_status run_on_host(const ng_call *call)
+{
+    ng_optim_functions table = optimizers;
+
+    table.move = NULL;
+    return ng_optim_functions_run(&table, call);
+}
+
+#define FIND_OPTIM(entry, parameters, arguments)                       \
+    *(void **)&cuda_##entry = ng_cuda_library_find("ng_cuda_" #entry); \
+    optimizers.entry = cuda_##entry != NULL ? entry : NULL;
+
 /* ---- everything else: an adapter each ------------------------------------ */
 
 typedef struct row row;
@@ -346,8 +424,6 @@ static const row *find(const char *operation)
 
 /* ---- the subject --------------------------------------------------------- */
 
-static const ng_cuda_library *cuda; /* null until open */
-
 /* Called once, before any thread runs the subject. */
 static ng_status open_subject(ng_error *error)
 {
@@ -370,6 +446,11 @@ static ng_status open_subject(ng_error *error)
     FIND_GEMM(mxfp4_wgrad);
     FIND_GEMM(bf16_fprop);
     FIND_GEMM(bf16_wgrad);
+    OPTIM(FIND_OPTIM)
+    *(void **)&cuda_step = ng_cuda_library_find("ng_cuda_step");
+    optimizers.step = cuda_step != NULL ? step : NULL;
+    *(void **)&optimizers.step_constants =
+        ng_cuda_library_find("ng_cuda_step_constants");
     FIND_SWIGLU(swiglu, "swiglu");
     FIND_SWIGLU(swiglu_mxfp4, "swiglu_mxfp4");
     FIND_SWIGLU(swiglu_fp8, "swiglu_fp8");
@@ -384,6 +465,7 @@ static bool covers(const ng_call *call)
            && (find(call->operation) != NULL
                || ng_gemm_functions_cover(&gemms, call)
                || ng_swiglu_functions_cover(&swiglus, call)
+               || ng_optim_functions_cover(&optimizers, call)
                || ng_conversions_cover(&conversions, call));
 }
 
@@ -413,6 +495,9 @@ static ng_status run(const ng_call *call)
         return ng_cuda_call(cuda, call, run_gemm, NULL);
     if (ng_swiglu_functions_cover(&swiglus, call))
         return ng_cuda_call(cuda, call, run_swiglu, NULL);
+    if (ng_optim_functions_cover(&optimizers, call))
+        return is_on_host(call) ? run_on_host(call)
+                                : ng_cuda_call(cuda, call, run_optim, NULL);
     r = find(call->operation);
     return r != NULL ? ng_cuda_call(cuda, call, run_row, r)
                      : ng_cuda_call(cuda, call, run_conversion, NULL);

@@ -157,8 +157,9 @@ NG_HOST_DEVICE void ng_cuda_fast_expand(float *x, const uint32_t *codes,
 {
     NG_CUDA_UNROLL
     for (int i = 0; i < NG_CUDA_OCTET; i++) {
-        const float t =
-            ng_cuda_mul_rn(table[codes[i / 4] >> 8 * (i % 4) & 0xFF], scale);
+        const uint32_t code =
+            ng_cuda_prmt(codes[i / 4], 0, 0x4440u | (uint32_t)(i % 4));
+        const float t = ng_cuda_mul_rn(table[code], scale);
 
         x[i] = squared ? ng_cuda_mul_rn(t, t) : t;
     }

@@ -89,9 +89,10 @@ template <int FORM, int SPLIT> struct ng_cuda_fast_weights {
                                                           : 0;
     static constexpr int low_words = FORM == NG_CUDA_FP32 ? 8 : 4;
     static constexpr int rho_words = bits / 4;
+    static constexpr int rho_room = rho_words > 0 ? rho_words : 1;
 
     uint32_t low[low_words];
-    uint32_t rho[rho_words > 0 ? rho_words : 1];
+    uint32_t rho[rho_room];
 
     NG_HOST_DEVICE void merge(float *theta, bool &odd) const
     {
@@ -114,7 +115,7 @@ template <int FORM, int SPLIT> struct ng_cuda_fast_weights {
 
             if (bits == 8) {
                 /* bytes 0 and 2, or 1 and 3, of four biased corrections */
-                const uint32_t four = rho[i / 4 % rho_words] ^ 0x80808080;
+                const uint32_t four = rho[i / 4 % rho_room] ^ 0x80808080;
                 const uint32_t two =
                     (i % 2 == 0 ? four : four >> 8) & 0x00FF00FF;
                 const uint32_t which = (i % 2 == 0 ? 0x1000u : 0x3200u)
@@ -122,7 +123,7 @@ template <int FORM, int SPLIT> struct ng_cuda_fast_weights {
 
                 joined = ng_cuda_prmt(low[i / 2 % low_words], two, which);
             } else {
-                const uint32_t biased = rho[i / 2 % rho_words] ^ 0x80008000;
+                const uint32_t biased = rho[i / 2 % rho_room] ^ 0x80008000;
 
                 joined = ng_cuda_prmt(low[i / 2 % low_words], biased,
                                       i % 2 == 0 ? 0x1054u : 0x3276u);
@@ -143,9 +144,9 @@ template <int FORM, int SPLIT> struct ng_cuda_fast_weights {
             const float value = ng_cuda_low_of_pair(low[i / 2], i % 2);
             const float k =
                 bits == 8
-                    ? ng_cuda_byte_number(rho[i / 4 % rho_words] ^ 0x80808080,
+                    ? ng_cuda_byte_number(rho[i / 4 % rho_room] ^ 0x80808080,
                                           i % 4, 128.0f)
-                    : ng_cuda_half_number(rho[i / 2 % rho_words] ^ 0x80008000,
+                    : ng_cuda_half_number(rho[i / 2 % rho_room] ^ 0x80008000,
                                           i % 2, 32768.0f);
             const float share =
                 ng_cuda_fma_rn(k, first, ng_cuda_mul_rn(k, rest));
@@ -234,27 +235,31 @@ template <int FORM, int SPLIT> struct ng_cuda_fast_weights {
         for (int i = 0; i < 4; i++) {
             low[i] = ng_cuda_join_upper(x[2 * i], x[2 * i + 1]);
             if (bits == 16)
-                rho[i % rho_words] =
+                rho[i % rho_room] =
                     ng_cuda_prmt(x[2 * i], x[2 * i + 1], 0x5410) ^ 0x80008000;
         }
         if (bits == 8)
             NG_CUDA_UNROLL
         for (int i = 0; i < 2; i++)
-            rho[i % rho_words] = ng_cuda_join_bytes(x + 4 * i, 1) ^ 0x80808080;
+            rho[i % rho_room] = ng_cuda_join_bytes(x + 4 * i, 1) ^ 0x80808080;
     }
 
     /* low nearest; rho, flashoptim's, of what is left. The clamp of the rule
      * does nothing: low is nearest, so |theta - low| is at most half an ulp. */
     NG_HOST_DEVICE void split_nearest(const float *theta)
     {
-        constexpr float top = bits == 8 ? 127.0f : 32767.0f;
-        uint32_t x[NG_CUDA_OCTET];
-
         NG_CUDA_UNROLL
         for (int i = 0; i < 4; i++)
             low[i] = ng_cuda_cvt_bf16x2(theta[2 * i], theta[2 * i + 1]);
-        if (bits == 0)
-            return;
+        if constexpr (bits > 0)
+            split_rest(theta);
+    }
+
+    NG_HOST_DEVICE void split_rest(const float *theta)
+    {
+        constexpr float top = bits == 8 ? 127.0f : 32767.0f;
+        uint32_t x[NG_CUDA_OCTET];
+
         NG_CUDA_UNROLL
         for (int i = 0; i < NG_CUDA_OCTET; i++) {
             const float value = ng_cuda_low_of_pair(low[i / 2], i % 2);
@@ -273,8 +278,8 @@ template <int FORM, int SPLIT> struct ng_cuda_fast_weights {
         if (bits == 16)
             NG_CUDA_UNROLL
         for (int i = 0; i < 4; i++)
-            rho[i % rho_words] = ng_cuda_prmt(x[2 * i], x[2 * i + 1], 0x5410);
-        else NG_CUDA_UNROLL for (int i = 0; i < 2; i++) rho[i % rho_words] =
+            rho[i % rho_room] = ng_cuda_prmt(x[2 * i], x[2 * i + 1], 0x5410);
+        else NG_CUDA_UNROLL for (int i = 0; i < 2; i++) rho[i % rho_room] =
             ng_cuda_join_bytes(x + 4 * i, 0);
     }
 };

@@ -6,14 +6,14 @@
  * set, and the caller does the group by step_share.cuh instead: so what is here
  * need only be exact inside its bounds, which are checked on what came out.
  *
- * Adam. The root r of the new v and its quotient are those of exact.cuh.
- * Bounds: r from 2^-49 to 2^20    a root outside, or of a v that has none,
- * fails this; |m| up to 2^20 |theta| from FLOOR up   where |m| is so small that
- * the quotient a/b is not exact (|a| < 2^-100), true and computed quotients are
- * both below 2^-99/b, and the caller sees to it that this is below a quarter
- * ulp of FLOOR (host check: fast_constants): then theta is what it was after
- * its decay, as it should be. b = ka r + eps and a = al m stay below 2^100 by
- * the same host check.
+ * Adam. The root r of the new v and the quotient are those of exact.cuh; what
+ * they need is checked:
+ *   - r from 2^-49 to 2^20: a root outside, or of a v that has none, fails;
+ *   - |m| up to 2^20. With it the constants keep b = ka r + eps and a = al m
+ *     within bounds (ng_cuda_fast_constants);
+ *   - |theta| from FLOOR up. Where |a| is so small that a/b is not exact, below
+ *     2^-100, true and computed quotient are both below a quarter ulp of FLOOR
+ *     (the same check): then theta is what its decay made it, as it should be.
  */
 #ifndef NG_CUDA_OPTIM_STEP_OCTET_CUH
 #define NG_CUDA_OPTIM_STEP_OCTET_CUH
@@ -141,7 +141,8 @@ template <int ROW, int STATES, int FORM, int RULES> struct ng_cuda_octet {
             lion(theta, g, c);
         else
             adam(theta, g, context);
-        sum_up();
+        if constexpr (has_m)
+            sum_up();
         weights.template split<floor>(theta, odd);
     }
 
@@ -219,8 +220,6 @@ template <int ROW, int STATES, int FORM, int RULES> struct ng_cuda_octet {
     {
         float most = 0.0f;
 
-        if (!has_m)
-            return;
         NG_CUDA_UNROLL
         for (int i = 0; i < NG_CUDA_OCTET; i++)
             most = ng_cuda_max_magnitude(most, m[i]);

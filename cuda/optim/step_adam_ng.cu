@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Steps of Adam and AdamW, rules of ng.
+ */
+#include "cuda/optim/step_launch.cuh"
+
+ng_status ng_cuda_launch_adam_ng(const ng_cuda_step_job &job,
+                                 const ng_cuda_step_pick &pick,
+                                 cudaStream_t stream)
+{
+    if (pick.states == NG_CUDA_STATES_FP32)
+        return launch_states<NG_CUDA_ROW_ADAM, NG_CUDA_STATES_FP32,
+                             NG_CUDA_RULES_NG>(job, pick.weights, stream);
+
+    return launch_states<NG_CUDA_ROW_ADAM, NG_CUDA_STATES_CODED,
+                         NG_CUDA_RULES_NG>(job, pick.weights, stream);
+}
