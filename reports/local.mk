@@ -70,6 +70,7 @@ EXTRA_DIST += \
 	%D%/gpu/grouped_gemm.md \
 	%D%/gpu/grouped_gemm_sanitizers.txt \
 	%D%/gpu/grouped_gemm_mxfp4_bf16.md \
+	%D%/gpu/optimizers.md \
 	%D%/gpu/probe-wgmma.json \
 	%D%/peers.json \
 	%D%/proofs.json \
