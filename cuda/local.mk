@@ -164,7 +164,7 @@ ng_cuda_sources = \
 	%D%/optim/step_sgd_ng.cu
 
 EXTRA_DIST += $(ng_cuda_headers) $(ng_cuda_sources) %D%/bench/peers.py \
-	%D%/bench/peers_optim.py %D%/exports.map
+	%D%/bench/peers_optim.py %D%/bench/table.py %D%/exports.map
 
 if HAVE_NVCC
 ng_cuda_objects = $(ng_cuda_sources:.cu=.o)

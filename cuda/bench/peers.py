@@ -2,13 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """The same conversions by other means, in the same run, side by side.
 
-    python3 cuda/bench/peers.py [NARROWGAUGE] [--json FILE] [--seconds N]
+    python3 cuda/bench/peers.py [NARROWGAUGE|ROWS.json] [--json FILE]
+                                [--seconds N]
 
 Times what a user of PyTorch would write for a conversion, eager and through
 torch.compile, at the shapes of `narrowgauge bench --backend cuda`, and functions
 of deep_gemm, transformer_engine and torchao where they can be imported. With the
-program's path it runs that bench too, prints both, and with --json merges the
-peers' medians into its rows ("peer": {name: median_us}).
+program's path it runs that bench too, or takes the rows that it has printed in
+the same session; prints both, and with --json merges the peers' medians into
+the rows ("peer": {name: median_us}).
 
 Buffers are rotated past L2; events; median of 11. Peers are timed as they are:
 what they return is not checked here, and differs in places (docs/peers). No
@@ -169,7 +171,10 @@ def main():
                 seconds = float(arguments[at + 1])
             del arguments[at:at + 2]
     ours = []
-    if arguments:
+    if arguments and arguments[0].endswith(".json"):
+        with open(arguments[0], encoding="utf-8") as file:
+            ours = json.load(file)
+    elif arguments:
         text = subprocess.run([arguments[0], "bench", "--backend", "cuda",
                                "--json", "--repeat", "11"],
                               check=True, capture_output=True, text=True).stdout

@@ -14,13 +14,14 @@
  *   instructions       about 10 an element, 3 of them multiply-adds of pairs
  *   limit              memory, with 11 issue slots an element at 4.2 TB/s: near
  *                      to issue
- *   measured           H200: 96.2 us at 32768 x 7168, 0.93 of a copy of as many
- *                      bytes, 9.7 us at 8192 x 2048, 0.96; general scales 114
- *                      and 11.2 us, 0.78 and 0.84. ncu, before addresses were
- *                      found once for both rows: 105 us, issue 76 % busy, the
- *                      integer pipe 64 %, DRAM 70 %. Thresholds for powers of
- *                      two as well: 113.8 us; as products of high words
- * (mul.hi) 135.7
+ *   measured           H200: 96 to 100 us at 32768 x 7168, 0.89 to 0.93 of a copy
+ *                      of as many bytes in two runs, 9.7 us at 8192 x 2048,
+ *                      0.94; general scales 113 and 11.1 us, 0.79 and 0.82. Four
+ *                      rows a thread: 92.4 and 12.5 us. ncu, before addresses
+ *                      were found once for both rows: 105 us, issue 76 % busy,
+ *                      the integer pipe 64 %, DRAM 70 %. By thresholds for
+ *                      powers of two as well: 113.8 us, and 135.7 where those
+ *                      were products of high words (mul.hi)
  */
 #include "cuda/convert/convert_fp8_to_mxfp4.h"
 
