@@ -247,9 +247,9 @@ static ng_status make_set(optim_case *c, set *x, int s)
     if (status == NG_OK && c->row->n_parameters > 1)
         status = make_table(c, x);
     if (status == NG_OK)
-        status = fill(c, x, LOW, (uint64_t)(10 * s));
+        status = fill(c, x, LOW, 10 * (uint64_t)s);
     for (int t = 1; t <= 4 && status == NG_OK; t++) {
-        status = fill(c, x, GRAD, (uint64_t)(10 * s + t));
+        status = fill(c, x, GRAD, 10 * (uint64_t)s + (uint64_t)t);
         if (status == NG_OK && t < 4)
             status = enqueue(c, s);
     }

@@ -60,8 +60,8 @@ link_host() {
         "$NG_SRCDIR/conformance/subject/$of.cc" || return 1
     # The program's, without the other programs of that folder and the modules.
     mapfile -t objects < <(find "$NG_BUILDDIR/conformance/cli" -name '*.o' \
-        ! -path '*/.libs/*' ! -name prove.o ! -name 'study_*.o' \
-        ! -name 'probe_*.o' ! -name '*_la-*.o')
+        ! -path '*/.libs/*' ! -name prove.o ! -name 'probe_*.o' \
+        ! -name study_accumulation.o ! -name study_optimizers.o ! -name '*_la-*.o')
     # The changed object comes first, so the archive's own is not taken.
     # shellcheck disable=SC2086
     $NG_CC $NG_FLAGS -o "$dir/narrowgauge" "${objects[@]}" "$dir/host.o" \
