@@ -107,6 +107,11 @@ static json_t *operation_json(const ng_operation_result *r,
                      "shrunk", r->shrunk,
                      "failures", failures);
 
+    /* what the mistake is called; absent where it has no name */
+    if (r->explanation.kind != NG_KIND_NONE)
+        json_object_set_new(
+            operation, "kind",
+            json_string(ng_fault_kind_name(r->explanation.kind)));
     json_object_update_new(operation, ng_tally_json(r));
     return operation;
 }
@@ -235,8 +240,11 @@ static void merge_operation(json_t *sum, const json_t *part)
                     json_object_get(part, "verdicts"), name);
     ng_tally_json_merge(sum, part);
     json_array_extend(failures, json_object_get(part, "failures"));
-    if (*json_string_value(json_object_get(sum, "diagnosis")) == '\0')
+    if (*json_string_value(json_object_get(sum, "diagnosis")) == '\0') {
         json_object_set(sum, "diagnosis", json_object_get(part, "diagnosis"));
+        if (json_object_get(part, "kind") != NULL)
+            json_object_set(sum, "kind", json_object_get(part, "kind"));
+    }
     if (*json_string_value(json_object_get(sum, "shrunk")) == '\0')
         json_object_set(sum, "shrunk", json_object_get(part, "shrunk"));
 }

@@ -58,8 +58,7 @@ if [[ $cc$flags == *-fsanitize* || $cc$flags == *--coverage* ]]; then
     done < <(awk '{ kind = substr($0, 40, 26) } !seen[kind]++ { print $1 }' \
         "$scratch/faults")
 fi
-"$NARROWGAUGE" faults --quiet "${some[@]}" --report "$scratch" \
-    > "$scratch/out" || {
+"$NARROWGAUGE" faults --quiet "${some[@]}" --report "$scratch" > "$scratch/out" || {
     complain 'a fault is not found, or not named'
     grep -v ' named ' "$scratch/out"
 }

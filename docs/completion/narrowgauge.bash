@@ -28,7 +28,7 @@ _narrowgauge() {
                 words=$(_narrowgauge_names "$program" ops --subjects)
             fi
             ;;
-        --recipe | --recipes | -r) words='bf16 fp8 mxfp4' ;;
+        --recipe | --recipes) words='bf16 fp8 mxfp4' ;;
         --subject) words=$(_narrowgauge_names "$program" ops --subjects) ;;
         --set)
             if [[ $command == train || $command == study ]]; then
@@ -44,7 +44,15 @@ _narrowgauge() {
         --to) words='fp32 bf16 fp16' ;;
         --part) words='codes scales' ;;
         --require) words=gpu ;;
-        --report | --out | --resume | --current | -c | -r)
+        -r)
+            if [[ $command == train || $command == study ]]; then
+                words='bf16 fp8 mxfp4'
+            else
+                mapfile -t COMPREPLY < <(compgen -d -- "$word")
+                return
+            fi
+            ;;
+        --report | --out | --resume | --current | -c)
             mapfile -t COMPREPLY < <(compgen -d -- "$word")
             return
             ;;
