@@ -430,6 +430,7 @@ check_PROGRAMS += \
 	%D%/checks/test_bounded \
 	%D%/checks/test_compare \
 	%D%/checks/test_diagnose \
+	%D%/checks/test_disagreements \
 	%D%/checks/test_formats \
 	%D%/checks/test_gemm \
 	%D%/checks/test_swiglu \
