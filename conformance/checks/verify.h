@@ -119,6 +119,7 @@ typedef struct ng_verify_plan {
                    const ng_variant *variant);
     void *recall_context;
     int64_t stop_after;         /* failed cases of an operation; 0: never */
+    bool unexplained;           /* neither diagnosis nor a smaller case */
     const char *stratum;        /* only this one; null: all */
     const char *const *axes;    /* "name=value", n_axes of them: only variants */
     int n_axes;                 /*   whose axis of that name has that value */

@@ -18,7 +18,7 @@
 
 enum { MAX_LISTED = 64, KEY_SHARD = 256, KEY_SAMPLE, KEY_REPLAY, KEY_ERRORS,
        KEY_JSON, KEY_JUNIT, KEY_REQUIRE, KEY_SET, KEY_STRATUM, KEY_SEED,
-       KEY_EXEC, KEY_TIMEOUT, KEY_TOOLKIT };
+       KEY_EXEC, KEY_TIMEOUT, KEY_STOP, KEY_PLAIN, KEY_TOOLKIT };
 
 typedef struct arguments {
     const char *subject, *execute, *profile, *report, *replay, *junit, *stratum, *toolkit;
@@ -27,8 +27,8 @@ typedef struct arguments {
     int level, max_errors;
     double timeout;
     uint64_t seed;
-    int64_t shard, n_shards, sample;
-    bool json, quiet, require_gpu, sharded;
+    int64_t shard, n_shards, sample, stop_after;
+    bool json, quiet, plain, require_gpu, sharded;
 } arguments;
 
 static const struct argp_option options[] = {
@@ -64,6 +64,10 @@ static const struct argp_option options[] = {
     {"json", KEY_JSON, NULL, 0, "Print the result as JSON", 3},
     {"errors", KEY_ERRORS, "N", 0,
      "Print at most N failures an operation (default 5)", 3},
+    {"stop-after", KEY_STOP, "N", 0,
+     "Leave an operation after N failing cases (a chunk of 32 is finished)", 3},
+    {"no-diagnosis", KEY_PLAIN, NULL, 0,
+     "Do not look for the mistake, nor for a smaller case", 3},
     {"replay", KEY_REPLAY, "LINE", 0, "Run the one case that a FAIL line names", 3},
     {"quiet", 'q', NULL, 0, "No progress", 3},
     {"require", KEY_REQUIRE, "gpu", 0, "Fail (1), not skip (77), without one", 3},
@@ -110,6 +114,11 @@ static error_t parse(int key, char *value, struct argp_state *state)
         a->max_errors = (int)ng_command_number(state, "--errors", value, 0,
                                                NG_MAX_KEPT_FAILURES);
         break;
+    case KEY_STOP:
+        a->stop_after =
+            ng_command_number(state, "--stop-after", value, 1, INT64_MAX);
+        break;
+    case KEY_PLAIN: a->plain = true; break;
     case KEY_EXEC: a->subject = a->execute = value; break;
     case KEY_TIMEOUT: a->timeout = ng_timeout_option(state, value); break;
     case KEY_STRATUM: a->stratum = value; break;
@@ -408,7 +417,8 @@ int ng_cmd_verify(int argc, char **argv)
     }
     ng_verify_plan plan = {
         .profile = &profile, .level = a.level, .seed = a.seed, .shard = a.shard,
-        .n_shards = a.n_shards, .sample = a.sample, .stratum = a.stratum};
+        .n_shards = a.n_shards, .sample = a.sample, .stop_after = a.stop_after,
+        .unexplained = a.plain, .stratum = a.stratum};
 
     if ((status = ng_set_apply(&profile, &plan, "verify", a.set, a.n_set)) != NG_EXIT_OK
         || (status = choose_operations(list, &n, &a)) != NG_EXIT_OK)
