@@ -30,11 +30,12 @@ static void convert_run(const struct job *job, int64_t r, ng_ref_range cols,
         const int n = left < NG_MXFP4_BLOCK ? (int)left : NG_MXFP4_BLOCK;
         ng_exact v[NG_MXFP4_BLOCK];
 
-        for (int i = 0; i < n; i++)
-            v[i] = scale.kind != NG_EXACT_FINITE
-                       ? (ng_exact){.kind = NG_EXACT_NAN}
-                       : ng_exact_product(
-                             ng_ref_load_fp8(job->x, r, begin + i), scale);
+        for (int i = 0; i < n; i++) {
+            v[i] = (ng_exact){.kind = NG_EXACT_NAN};
+            if (scale.kind == NG_EXACT_FINITE)
+                v[i] = ng_exact_product(ng_ref_load_fp8(job->x, r, begin + i),
+                                        scale);
+        }
         ng_ref_store_mxfp4_block(job->y, r, begin / NG_MXFP4_BLOCK, v, n,
                                  job->options, events);
     }
