@@ -52,6 +52,8 @@ static bool in_block(const ng_wrong_unit *w, of_block *is)
 
         return is(w, &x, &y, &b);
     }
+    if (y.scales == NULL)
+        return false;
     for (int64_t n = 0, n_blocks = ng_elements_blocks(coded); n < n_blocks;
          n++) {
         const ng_block b = ng_elements_block(coded, n);

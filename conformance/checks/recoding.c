@@ -105,12 +105,15 @@ static bool is_encoder(const ng_call *call)
 static void recode_list(const ng_call *call,
                         uint32_t (*recode)(const ng_element *))
 {
+    const ng_format *format = ng_format_of_codec(call);
     const ng_tensor *x = ng_call_input(call, "x");
     const ng_tensor *y = ng_call_output(call, "y");
 
+    if (format == NULL)
+        return;
     for (int64_t i = 0; i < x->shape[0]; i++) {
         ng_element e = {
-            .call = call, .format = ng_format_of_codec(call), .s = 1};
+            .call = call, .format = format, .s = 1};
 
         e.v = ng_value_of(x->dtype, (uint32_t)ng_unit_get(x, &i));
         e.right = (uint32_t)ng_unit_get(y, &i);

@@ -35,7 +35,7 @@ const ng_format *ng_format_of(ng_dtype dtype);
 const ng_format *ng_format_of_codec(const ng_call *call);
 
 /* RN32 and RNE to BF16 and FP16 of an FP64 number. */
-double ng_rounded_to(ng_format_id format, double x);
+double ng_rounded_to(ng_format_id id, double x);
 
 /* One element of an encoder or a quantiser. */
 typedef struct ng_element {

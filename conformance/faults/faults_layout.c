@@ -124,7 +124,7 @@ static ng_status words_not_cleared(const ng_call *call)
     const ng_tensor *y = ng_call_output(call, "y.scales");
     const int64_t n = ng_call_attribute(call, "scales", 0);
     const int64_t last = y->shape[1] - 1;
-    uint32_t *before = malloc((size_t)y->shape[0] * sizeof *before + 1);
+    uint32_t *before = calloc((size_t)y->shape[0] + 1, sizeof *before);
     ng_status status = NG_NO_MEMORY;
 
     for (int64_t i = 0; before != NULL && last >= 0 && i < y->shape[0]; i++)

@@ -109,7 +109,7 @@ uint32_t ng_elements_get(const ng_elements *e, int64_t row, int64_t col)
 {
     const bool packed = e->codes->dtype == NG_E2M1X2;
     const int64_t at = packed ? col / 2 : col;
-    const int64_t index[2] = {e->flipped ? at : row, e->flipped ? row : at};
+    const int64_t index[NG_MAX_RANK] = {e->flipped ? at : row, e->flipped ? row : at};
     const uint32_t unit = (uint32_t)ng_unit_get(e->codes, index);
 
     return packed ? unit >> (col % 2 != 0 ? 4 : 0) & 0xF : unit;
@@ -120,7 +120,7 @@ void ng_elements_put(const ng_elements *e, int64_t row, int64_t col,
 {
     const bool packed = e->codes->dtype == NG_E2M1X2;
     const int64_t at = packed ? col / 2 : col;
-    const int64_t index[2] = {e->flipped ? at : row, e->flipped ? row : at};
+    const int64_t index[NG_MAX_RANK] = {e->flipped ? at : row, e->flipped ? row : at};
 
     if (packed) {
         const int shift = col % 2 != 0 ? 4 : 0;
@@ -205,7 +205,7 @@ ng_block ng_elements_block_at(const ng_elements *e, int64_t row, int64_t col)
 }
 
 /* The place of a block's scale in its plane; of packed ones the word's. */
-static void scale_index(int64_t index[2], const ng_elements *e,
+static void scale_index(int64_t *index, const ng_elements *e,
                         const ng_block *b)
 {
     index[0] = e->scales_flipped ? b->col_block : b->row_block;
@@ -221,7 +221,7 @@ static int scale_shift(const ng_elements *e, const ng_block *b)
 
 uint32_t ng_elements_scale(const ng_elements *e, const ng_block *b)
 {
-    int64_t index[2];
+    int64_t index[NG_MAX_RANK] = {0};
 
     scale_index(index, e, b);
     const uint32_t unit = (uint32_t)ng_unit_get(e->scales, index);
@@ -233,7 +233,7 @@ uint32_t ng_elements_scale(const ng_elements *e, const ng_block *b)
 void ng_elements_put_scale(const ng_elements *e, const ng_block *b,
                            uint32_t bits)
 {
-    int64_t index[2];
+    int64_t index[NG_MAX_RANK] = {0};
 
     scale_index(index, e, b);
     if (e->scales->dtype == NG_UE8M0X4) {
