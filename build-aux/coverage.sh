@@ -3,7 +3,7 @@
 #
 # coverage.sh SRCDIR BUILD OUT: after the tests ran in BUILD, write OUT/index.html
 # and OUT/coverage.txt, print one line, and fail under the bars. Programs that
-# are tests themselves do not count.
+# are tests themselves do not count, nor do faults that are planted.
 set -euo pipefail
 bar_core=98 bar_all=90
 srcdir=$(cd "$1" && pwd)
@@ -13,7 +13,8 @@ mkdir -p "$out"
 json=$out/coverage.json
 "${GCOVR:-gcovr}" --root "$srcdir" --object-directory "$build" "$build" \
     --filter "$srcdir/" --exclude "$srcdir/cuda/" --exclude "$build/" \
-    --exclude '.*/conformance/checks/test_' --exclude '.*/fuzz/' \
+    --exclude '.*/conformance/checks/test_' --exclude '.*/conformance/faults/' \
+    --exclude '.*/fuzz/' \
     --json "$json"
 
 # gcovr's options and "covered total" of the lines it chose
