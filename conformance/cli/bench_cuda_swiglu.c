@@ -195,9 +195,11 @@ static ng_status check_codes(char *line, size_t size, const ng_call *made,
         const ng_tensor *t = &made->output[i];
         int64_t units, bytes = 0;
 
-        if (ng_tensor_extent(&units, &bytes, t) != NG_OK)
-            return NG_BAD_SHAPE;
-        want.output[i].data = calloc((size_t)bytes, 1);
+        if (ng_tensor_extent(&units, &bytes, t) != NG_OK) {
+            status = NG_BAD_SHAPE;
+            bytes = 0;
+        }
+        want.output[i].data = calloc((size_t)bytes + 1, 1);
         if (want.output[i].data == NULL)
             status = NG_NO_MEMORY;
         for (size_t k = 0; k < sizeof names / sizeof *names; k++)
