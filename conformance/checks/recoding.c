@@ -117,7 +117,7 @@ static void recode_list(const ng_call *call,
 
         e.v = ng_value_of(x->dtype, (uint32_t)ng_unit_get(x, &i));
         e.right = (uint32_t)ng_unit_get(y, &i);
-        if (e.format == NULL || !isfinite(e.v))
+        if (!isfinite(e.v))
             continue;
         if (!e.format->is_signed)
             e.v = fabs(e.v);

@@ -131,8 +131,7 @@ static ng_status words_not_cleared(const ng_call *call)
         before[i] = (uint32_t)ng_unit_get(y, (const int64_t[2]){i, last});
     if (before != NULL)
         status = fault_reference(call);
-    for (int64_t i = 0;
-         status == NG_OK && last >= 0 && n % 4 != 0 && i < y->shape[0]; i++) {
+    for (int64_t i = 0; status == NG_OK && n % 4 != 0 && i < y->shape[0]; i++) {
         const int64_t at[2] = {i, last};
         const uint32_t used = UINT32_MAX >> (32 - 8 * (n % 4));
 

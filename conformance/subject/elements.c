@@ -86,7 +86,7 @@ static int64_t unit_of(const ng_tensor *t, const int64_t *index)
 {
     int64_t unit = 0;
 
-    for (int axis = 0; axis < t->rank && axis < 2; axis++)
+    for (int axis = 0; axis < t->rank; axis++)
         unit += index[axis] * t->stride[axis];
     return unit * (int64_t)ng_dtype_size(t->dtype);
 }
