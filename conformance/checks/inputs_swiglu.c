@@ -198,13 +198,12 @@ static void fill_gates(ng_case *c, int64_t index)
     for (int64_t i = 0; i < ROWS * COLS; i++) {
         /* The first case has |x| in 2^-4 ... 2^7, where all happens. */
         const int64_t which = (index + 31) % 64;
-        const uint16_t gate =
-            index == 0 ? (uint16_t)(0x3D80 + i + (i % 2 != 0 ? 0x8000 : 0))
-            : index == 1
-                ? (uint16_t)(0x4180 + i / 2 + (i % 2 != 0 ? 0x8000 : 0))
-                : (uint16_t)(which * ROWS * COLS + i);
+        const int64_t sign = i % 2 != 0 ? 0x8000 : 0;
+        const int64_t gate = index == 0   ? 0x3D80 + i + sign
+                             : index == 1 ? 0x4180 + i / 2 + sign
+                                          : which * ROWS * COLS + i;
 
-        put(&s, i, gate,
+        put(&s, i, (uint16_t)gate,
             ng_case_chance(c, 8) ? any_finite(c) : bf16(ng_case_normal(c)),
             ng_case_chance(c, 8) ? any_finite(c) : bf16(ng_case_normal(c)));
     }

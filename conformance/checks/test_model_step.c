@@ -89,7 +89,7 @@ typedef struct run {
 static bool fine(run *r, ng_status status, const ng_error *error)
 {
     if (status != NG_OK && r->problem[0] == '\0')
-        snprintf(r->problem, sizeof r->problem, "%d: %s", (int)status,
+        snprintf(r->problem, sizeof r->problem, "%d: %.480s", (int)status,
                  error->text);
     return status == NG_OK;
 }

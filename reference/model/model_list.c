@@ -176,7 +176,7 @@ static const char *const role_names[NG_N_ROLES] = {
 void ng_listed_name(char *name, const ng_model_config *config,
                     const ng_listed *p)
 {
-    char layer[64] = "", expert[64] = "";
+    char layer[32] = "", expert[32] = ""; /* a word and 20 digits */
     const char *role = role_names[p->role];
 
     if (p->layer >= config->layers)
