@@ -390,8 +390,12 @@ probe_steps_LDADD = cuda/optim/probe_steps.o cuda/device.o
 probe_steps_LINK = $(NVCC) -cudart static -o $@
 -include cuda/optim/probe_steps.d
 else
-probe-wgmma probe-steps:
-	@echo "$@: needs nvcc; configure says why there is none" >&2; exit 1
+# automake writes the rules all the same; what they would link with says why not.
+needs_nvcc = echo "$@: needs nvcc; configure says why there is none" >&2; exit 1;
+probe_wgmma_SOURCES =
+probe_wgmma_LINK = $(needs_nvcc)
+probe_steps_SOURCES =
+probe_steps_LINK = $(needs_nvcc)
 endif
 EXTRA_DIST += cuda/moe/probe_wgmma.cu cuda/optim/probe_steps.cu
 

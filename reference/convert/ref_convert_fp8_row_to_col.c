@@ -59,9 +59,9 @@ static void align_block_by_field(const struct job *job, int64_t c,
             exponent_field(largest) - exponent_field(row_scale(job->x, r, c));
         const int moved = field - less < 1 ? 0 : field - less;
 
-        *ng_ref_fp8_byte(job->y, r, c) =
-            field == 0 ? 0
-                       : (uint8_t)((code & 0x80) | moved << 3 | (code & 0x7));
+        const int bits = (code & 0x80) | moved << 3 | (code & 0x7);
+
+        *ng_ref_fp8_byte(job->y, r, c) = (uint8_t)(field == 0 ? 0 : bits);
     }
 }
 

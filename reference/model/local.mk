@@ -87,6 +87,7 @@ if HAVE_CHECK
 check_PROGRAMS += \
 	conformance/checks/test_model_exact \
 	conformance/checks/test_model_gradients \
+	conformance/checks/test_model_gradients_moe \
 	conformance/checks/test_model_moe \
 	conformance/checks/test_model_recipe \
 	conformance/checks/test_model_step \
@@ -97,5 +98,6 @@ check_PROGRAMS += \
 endif
 endif
 EXTRA_DIST += \
+	conformance/checks/gradient_fixture.h \
 	conformance/checks/model_fixture.h \
 	conformance/checks/model_ranks.h
