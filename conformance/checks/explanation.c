@@ -59,8 +59,7 @@ static bool passes(const ng_explanation *x, const ng_failure *failed,
     return ng_verify_made_case(&failure, c, &other);
 }
 
-/* ---- patterns ---------------------------------------------------------------
- */
+/* ---- patterns ----------------------------------------------------------- */
 
 static bool units_fit(const ng_pattern *pattern, const ng_call *want,
                       const ng_call *got, const ng_bounds *bounds, int i)

@@ -11,8 +11,7 @@
 
 #define N(array) ((int)(sizeof(array) / sizeof *(array)))
 
-/* ---- the random stream
- * ----------------------------------------------------------- */
+/* ---- the random stream -------------------------------------------------- */
 
 static ng_status words_at(const ng_call *call, uint64_t (*index_of)(uint64_t))
 {
@@ -105,8 +104,7 @@ STEP(step_before)
 STEP(step_after)
 STEP(step_one)
 
-/* ---- whose scale, when a block tensor is decoded
- * -------------------------------- */
+/* ---- whose scale, when a block tensor is decoded ------------------------ */
 
 /* Decode every element under the scale of the block at another place. */
 static ng_status under(const ng_call *call, const ng_specification *right,
@@ -197,8 +195,7 @@ UNDER(derived_both)
 UNDER(first_col)
 UNDER(first_row)
 
-/* ---- groups
- * ----------------------------------------------------------------------- */
+/* ---- groups ------------------------------------------------------------- */
 
 /* The last group goes on to the end of the rows. */
 static ng_status rows_to_the_end(const ng_call *call,

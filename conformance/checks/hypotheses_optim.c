@@ -17,8 +17,7 @@ static bool is(const ng_call *call, const char *operation)
     return strcmp(call->operation, operation) == 0;
 }
 
-/* ---- weights
- * -------------------------------------------------------------------- */
+/* ---- weights ------------------------------------------------------------ */
 
 /* The n bits of a correction: 8, 16, or 0 where there is none. */
 static int bits_of(const ng_tensor *correction)
@@ -108,8 +107,7 @@ static ng_status merged_unsigned(const ng_call *call,
     return status;
 }
 
-/* ---- states
- * --------------------------------------------------------------------- */
+/* ---- states ------------------------------------------------------------- */
 
 /* A variance that rounds to 0 is 0. */
 static ng_status variance_flushed(const ng_call *call,

@@ -11,8 +11,7 @@
 
 #define N(array) ((int)(sizeof(array) / sizeof *(array)))
 
-/* ---- numbers changed on the way in
- * -------------------------------------------- */
+/* ---- numbers changed on the way in -------------------------------------- */
 
 typedef uint64_t change(ng_dtype, uint64_t);
 
@@ -119,8 +118,7 @@ static ng_status nan_codes_as_zero(const ng_call *call,
     return names_read_as(call, right, names, nan_as_zero_unit);
 }
 
-/* ---- a clamp before the rounding
- * ------------------------------------------------ */
+/* ---- a clamp before the rounding ---------------------------------------- */
 
 static ng_status clamped(const ng_call *call, const ng_specification *right,
                          bool infinities)
@@ -160,8 +158,7 @@ static ng_status clamped_all(const ng_call *call, const ng_specification *right)
     return clamped(call, right, true);
 }
 
-/* ---- codes changed on the way out
- * ------------------------------------------------ */
+/* ---- codes changed on the way out --------------------------------------- */
 
 static ng_status written_as(const ng_call *call, const ng_specification *right,
                             change *as)
@@ -235,8 +232,7 @@ static ng_status rounded_zeros_positive(const ng_call *call,
     return ng_recode(call, right, recode_to_zero);
 }
 
-/* ---- decoders
- * ------------------------------------------------------------------- */
+/* ---- decoders ----------------------------------------------------------- */
 
 /* The exponent field 0 read like any other. */
 static ng_status subnormals_as_normal(const ng_call *call,

@@ -69,8 +69,7 @@ extern const ng_hypotheses ng_index_hypotheses; /* whose scale, which word */
 extern const ng_hypotheses ng_optim_hypotheses; /* weights and states */
 extern const ng_patterns ng_place_patterns;     /* where it is wrong */
 
-/* ---- for those files --------------------------------------------------------
- */
+/* ---- for those files ---------------------------------------------------- */
 
 /* A call asked otherwise: inputs that can be changed. */
 typedef struct ng_changed {

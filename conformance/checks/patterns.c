@@ -22,8 +22,7 @@ static bool is_named(const ng_wrong_unit *w, const char *name)
     return strcmp(w->tensor->name, name) == 0;
 }
 
-/* ---- blocks
- * ------------------------------------------------------------------ */
+/* ---- blocks ------------------------------------------------------------- */
 
 typedef bool of_block(const ng_wrong_unit *w, const ng_elements *x,
                       const ng_elements *y, const ng_block *b);
@@ -155,8 +154,7 @@ IN_BLOCK(in_short_block, is_short)
 IN_BLOCK(under_end_scale, has_end_scale)
 IN_BLOCK(under_other_scale, has_other_scale)
 
-/* ---- lists: encoders, decoders, states
- * ------------------------------------------- */
+/* ---- lists: encoders, decoders, states ---------------------------------- */
 
 /* The number or code that unit i of a list comes from. */
 static bool of_list(const ng_wrong_unit *w, double *x)
@@ -237,8 +235,7 @@ static bool of_state_zero(const ng_wrong_unit *w)
            && of_list(w, &x) && x == 0;
 }
 
-/* ---- zeros and padding
- * --------------------------------------------------------- */
+/* ---- zeros and padding -------------------------------------------------- */
 
 static bool sign_of_zero(const ng_wrong_unit *w)
 {
@@ -287,8 +284,7 @@ static bool in_packed_scales(const ng_wrong_unit *w)
     return w->tensor->dtype == NG_UE8M0X4;
 }
 
-/* ---- groups of rows
- * ----------------------------------------------------------------- */
+/* ---- groups of rows ----------------------------------------------------- */
 
 static const int64_t *offsets_of(const ng_wrong_unit *w, int64_t *n_groups)
 {
@@ -327,8 +323,7 @@ static bool of_empty_group(const ng_wrong_unit *w)
     return offsets[g] == offsets[g + 1];
 }
 
-/* ---- tiles counted otherwise
- * --------------------------------------------------------- */
+/* ---- tiles counted otherwise -------------------------------------------- */
 
 static bool is_misplaced(int64_t at, int64_t size)
 {

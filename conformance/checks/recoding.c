@@ -170,8 +170,7 @@ ng_status ng_recode(const ng_call *call, const ng_specification *right,
     return NG_OK;
 }
 
-/* ---- scales
- * ------------------------------------------------------------------ */
+/* ---- scales ------------------------------------------------------------- */
 
 /* The exponent and the fraction of a finite FP32 number of an amax. */
 static uint32_t bits_of(double amax)

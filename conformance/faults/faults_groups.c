@@ -8,8 +8,7 @@
 #include "formats/fp32.h"
 #include "reference/convert/ref_philox.h"
 
-/* ---- groups
- * ------------------------------------------------------------------ */
+/* ---- groups ------------------------------------------------------------- */
 
 /* Nothing clears the accumulator of a group without rows: `stale` gives what
  * the group before it left there, otherwise the output stays as it was. */
@@ -72,8 +71,7 @@ static ng_status all_rows(const ng_call *call)
     return status;
 }
 
-/* ---- ends of rows
- * ------------------------------------------------------------------ */
+/* ---- ends of rows ------------------------------------------------------- */
 
 /* Whole blocks only: the short one at the end keeps what was there. */
 static ng_status whole_blocks(const ng_call *call)
@@ -118,8 +116,7 @@ static ng_status short_block_like_the_last(const ng_call *call)
     return NG_OK;
 }
 
-/* ---- what is written
- * ------------------------------------------------------------------ */
+/* ---- what is written ---------------------------------------------------- */
 
 /* The last line of scales is forgotten. */
 static ng_status last_line_unwritten(const ng_call *call)
@@ -153,8 +150,7 @@ static ng_status writes_into_gaps(const ng_call *call)
     return status;
 }
 
-/* ---- twice
- * -------------------------------------------------------------------------- */
+/* ---- twice -------------------------------------------------------------- */
 
 /* Sums in an order that depends on who came first. */
 static ng_status another_order_each_time(const ng_call *call)
@@ -188,8 +184,7 @@ static ng_status last_scale_by_chance(const ng_call *call)
     return status;
 }
 
-/* ---- the random stream
- * --------------------------------------------------------------- */
+/* ---- the random stream -------------------------------------------------- */
 
 static ng_status words(const ng_call *call, bool of_counter)
 {

@@ -9,8 +9,7 @@
 #include "conformance/faults/fault.h"
 #include "formats/fp32.h"
 
-/* ---- nibbles ----------------------------------------------------------------
- */
+/* ---- nibbles ------------------------------------------------------------ */
 
 static uint8_t swapped(uint8_t byte)
 {
@@ -51,8 +50,7 @@ static ng_status reads_high_first(const ng_call *call)
     return status;
 }
 
-/* ---- packed scales
- * --------------------------------------------------------------- */
+/* ---- packed scales ------------------------------------------------------ */
 
 /* Shift and or, without a mask: bits of a significand reach the neighbours. */
 static ng_status leaky_words(const ng_call *call)
@@ -115,8 +113,7 @@ static ng_status first_scale_highest(const ng_call *call)
     return status;
 }
 
-/* ---- padding
- * ----------------------------------------------------------------------- */
+/* ---- padding ------------------------------------------------------------ */
 
 /* The bytes of a last word that no scale has stay as they were. */
 static ng_status words_not_cleared(const ng_call *call)
@@ -194,8 +191,7 @@ static ng_status reads_padding(const ng_call *call)
     return fault_blocks(call, largest_of_word);
 }
 
-/* ---- grids of scales
- * ----------------------------------------------------------------- */
+/* ---- grids of scales ---------------------------------------------------- */
 
 /* y's grid as x's was, where the numbers of tiles allow that. */
 static ng_status grid_not_turned(const ng_call *call)
@@ -253,8 +249,7 @@ static ng_status tiles_grid_turned(const ng_call *call)
     return with_turned(call, "x.scales");
 }
 
-/* ---- the tile of a row
- * ------------------------------------------------------------------ */
+/* ---- the tile of a row -------------------------------------------------- */
 
 static int64_t derived(int64_t at, int64_t size)
 {

@@ -9,8 +9,7 @@
 #include "formats/fp32.h"
 #include "formats/optim.h"
 
-/* ---- weights
- * ----------------------------------------------------------------- */
+/* ---- weights ------------------------------------------------------------ */
 
 typedef uint32_t upper(uint32_t bits);
 
@@ -70,8 +69,7 @@ static ng_status merge_concatenates(const ng_call *call)
     return status;
 }
 
-/* ---- states
- * ------------------------------------------------------------------- */
+/* ---- states ------------------------------------------------------------- */
 
 /* v is rounded to 0 where sqrt v is less than half a step. */
 static ng_status variance_vanishes(const ng_call *call)
@@ -125,8 +123,7 @@ static ng_status other_coding(const ng_call *call)
     return fault_rule(call, NG_RULE_COMPAND, NG_COMPAND_FLASHOPTIM);
 }
 
-/* ---- steps
- * -------------------------------------------------------------------- */
+/* ---- steps -------------------------------------------------------------- */
 
 static ng_status with_t(const ng_call *call, int64_t t)
 {

@@ -137,8 +137,7 @@ static ng_status small_loses_sign(const ng_call *call)
     return fault_blocks(call, unsign_block);
 }
 
-/* ---- decoders
- * ------------------------------------------------------------------ */
+/* ---- decoders ----------------------------------------------------------- */
 
 static ng_status e4m3_without_subnormals(const ng_call *call)
 {
@@ -212,8 +211,7 @@ static ng_status small_scales_flushed(const ng_call *call)
     return fault_blocks(call, flush_scale);
 }
 
-/* ---- blocks
- * ---------------------------------------------------------------------- */
+/* ---- blocks ------------------------------------------------------------- */
 
 static bool is_zero(const ng_elements *x, const ng_block *b)
 {

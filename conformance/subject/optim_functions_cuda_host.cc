@@ -103,8 +103,7 @@ ng_status step_constants(ng_step_constants *c, ng_optimizer_kind kind,
                                        ng_cuda_optim_rules(options).step, &bad);
 }
 
-/* ---- a group as the kernels do it -------------------------------------------
- */
+/* ---- a group as the kernels do it --------------------------------------- */
 
 /* A step of all that a call has. */
 struct step_call {

@@ -24,8 +24,7 @@ NG_HOST_DEVICE float ng_cuda_sqrt_rn(float x)
 #endif
 }
 
-/* ---- decoding -------------------------------------------------------------
- */
+/* ---- decoding ----------------------------------------------------------- */
 
 /* What a code is worth under the scale 1: the number that the scale multiplies.
  * 256 of them make the kernels' tables. */
@@ -63,8 +62,7 @@ NG_HOST_DEVICE float ng_cuda_state_number(float factor, float scale,
                                 : x);
 }
 
-/* ---- summing up ------------------------------------------------------------
- */
+/* ---- summing up --------------------------------------------------------- */
 
 /* What a group is coded by: the bits of its largest magnitude (of |m|, r or v;
  * NaN taking no part), and whether it holds a NaN, an Inf or a v < 0. */
@@ -92,8 +90,7 @@ NG_HOST_DEVICE void ng_cuda_sum_up(ng_cuda_summary &sum, float x,
         sum.largest = magnitude;
 }
 
-/* ---- coding ----------------------------------------------------------------
- */
+/* ---- coding ------------------------------------------------------------- */
 
 /* A group's scale: its code, the number to divide by, and what to count. */
 struct ng_cuda_group_scale {

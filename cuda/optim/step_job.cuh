@@ -58,8 +58,7 @@ ng_cuda_state_form_of(const ng_cuda_step_form &f, int kind)
     return {kind, f.coding[kind], f.compand};
 }
 
-/* ---- single elements ------------------------------------------------------
- */
+/* ---- single elements ---------------------------------------------------- */
 
 NG_HOST_DEVICE float ng_cuda_load_weight(const ng_cuda_step_tensor &t,
                                          const ng_cuda_step_form &f, int64_t i)

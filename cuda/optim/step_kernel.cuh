@@ -31,8 +31,7 @@ enum {
     NG_CUDA_STEP_CHUNK = 8 * NG_CUDA_STEP_PASS
 };
 
-/* ---- what happened ---------------------------------------------------------
- */
+/* ---- what happened ------------------------------------------------------ */
 
 static __device__ __forceinline__ void add(unsigned long long *sum,
                                            uint32_t count)
@@ -61,8 +60,7 @@ ng_cuda_add_optim_counts(unsigned long long *counts, unsigned long long *events,
     }
 }
 
-/* ---- the way that is always right
- * --------------------------------------------- */
+/* ---- the way that is always right --------------------------------------- */
 
 /* Which parameter a chunk is of, and the chunk's number in it. */
 static __device__ __forceinline__ ng_cuda_chunk

@@ -10,8 +10,7 @@
 #include "cuda/vector.cuh"
 #include "formats/status.h"
 
-/* ---- what can be said of the views ------------------------------------------
- */
+/* ---- what can be said of the views -------------------------------------- */
 
 inline bool ng_cuda_is_number(ng_dtype dtype)
 {
@@ -80,8 +79,7 @@ inline ng_status ng_cuda_check_gradient(const ng_gradient *g, int64_t n)
                : NG_OK;
 }
 
-/* ---- the form and the tensor of a call
- * --------------------------------------- */
+/* ---- the form and the tensor of a call ---------------------------------- */
 
 inline const ng_rules &ng_cuda_optim_rules(const ng_optim_options *options)
 {
@@ -156,8 +154,7 @@ inline ng_step_constants ng_cuda_step_constants_of(const ng_step_constants &c)
     return own;
 }
 
-/* ---- which instance takes it
- * --------------------------------------------------- */
+/* ---- which instance takes it -------------------------------------------- */
 
 struct ng_cuda_step_pick {
     int row, states, weights, rules; /* template arguments of ng_cuda_octet */

@@ -136,8 +136,7 @@ NG_HOST_DEVICE float ng_cuda_merge_ulp(uint32_t low, int32_t rho, int dtype,
            + (112u << 23)));
 }
 
-/* ---- rule flashoptim ------------------------------------------------------
- */
+/* ---- rule flashoptim ---------------------------------------------------- */
 
 /* l: 2^l is half the ulp of low's binade, of a subnormal half the smallest. */
 NG_HOST_DEVICE int ng_cuda_half_ulp(uint32_t low, int dtype)
@@ -191,8 +190,7 @@ NG_HOST_DEVICE float ng_cuda_merge_flashoptim(uint32_t low, int32_t rho,
         value, ng_cuda_scaled(share, ng_cuda_half_ulp(low, dtype))));
 }
 
-/* ---- either ---------------------------------------------------------------
- */
+/* ---- either ------------------------------------------------------------- */
 
 NG_HOST_DEVICE ng_cuda_pair ng_cuda_split_weight(uint32_t theta, int dtype,
                                                  int n, int split)
