@@ -103,7 +103,7 @@ ng_cuda_headers = \
 	%D%/moe/grouped_gemm_wgrad.h \
 	%D%/moe/mxfp4_align_row.cuh \
 	%D%/moe/mxfp4_gemm_rows_sm90.cuh \
-	%D%/moe/pack_codes.cuh \
+	%D%/moe/place_lines.cuh \
 	%D%/moe/probe_wgmma.h \
 	%D%/bench/fill_numbers.h \
 	%D%/ptx_stream.cuh \
@@ -145,11 +145,12 @@ ng_cuda_sources = \
 	%D%/convert/quantize_fp8_tile.cu \
 	%D%/convert/quantize_mxfp4.cu \
 	%D%/convert/transpose_fp8_tile.cu \
+	%D%/moe/gemm_check_rows.cu \
 	%D%/moe/grouped_gemm_bf16.cu \
 	%D%/moe/grouped_gemm_fprop.cu \
 	%D%/moe/grouped_gemm_mxfp4_fprop.cu \
 	%D%/moe/grouped_gemm_wgrad.cu \
-	%D%/moe/pack_codes.cu \
+	%D%/moe/place_lines.cu \
 	%D%/bench/fill_numbers.cu \
 	%D%/moe/swiglu.cu \
 	%D%/moe/swiglu_backward.cu \

@@ -18,9 +18,9 @@
  *   instructions   9.7 an element (ncu), 1.5 of them the way through FP16
  *   limit          memory: lines of 128 bytes a column, which alone take 131 us
  *   measured       H200, 32768 x 7168: 141.5 us, 0.82 of a copy of as many
- * bytes (bar 0.85: missed), ragged 161; 8192 x 2048 14.3 us, 0.79, ragged 16.7.
- * ncu: DRAM 69 % busy, L2 81 %, issue 52 %. A scale a block written by itself:
- * 152 us
+ *                  bytes (bar 0.85: missed), ragged 161; 8192 x 2048 14.3 us,
+ *                  0.79, ragged 16.7. ncu: DRAM 69 % busy, L2 81 %, issue 52 %.
+ *                  A scale a block written by itself: 152 us
  */
 #include "cuda/convert/convert_fp8_row_to_col.h"
 

@@ -22,9 +22,10 @@
  *   measured       H200, 32768 x 7168: 123 us, 0.725 of a copy of as many bytes
  *                  (bar 0.85: missed), ragged 139.6; 8192 x 2048 11.6 us, 0.80,
  *                  ragged 13.8. ncu: DRAM 59 % busy, L2 75 %, issue 53 %,
- * stalls on shared memory and barriers. Three thread blocks a multiprocessor:
- * 122.7 us; five: 176 (spills); one window a strip: 128.6; strips of four:
- * 124.7; strips along tokens first: 131
+ *                  stalls on shared memory and barriers. Three thread blocks a
+ *                  multiprocessor: 122.7 us; five: 176 (spills); one window a
+ *                  strip: 128.6; strips of four: 124.7; strips along tokens
+ *                  first: 131
  */
 #include "cuda/convert/align_table.cuh"
 #include "cuda/convert/col_fast.cuh"

@@ -12,7 +12,7 @@
  *   instructions       about 4 an element
  *   limit              memory: 23 issue slots an element at 4.2 TB/s
  *   ncu, H200          32768 x 7168: 188.8 us, DRAM at 75.5 % of its peak,
- * issue slots 47 %: bound by the latency of its loads
+ *                      issue slots 47 %: bound by the latency of its loads
  */
 #include "cuda/convert/dequantize_fp8.h"
 

@@ -11,7 +11,7 @@
  *   instructions       pow2 scales about 5, general ones about 13 an element
  *   limit              memory: 23 issue slots an element at 4.2 TB/s (BF16)
  *   ncu, H200          32768 x 7168, BF16, pow2: 163.0 us, DRAM at 88.6 % of
- * its peak, issue slots 44 %: bound by DRAM
+ *                      its peak, issue slots 44 %: bound by DRAM
  */
 #include "cuda/convert/encode_fp8_run.cuh"
 #include "cuda/convert/quantize_fp8_fast.cuh"

@@ -14,7 +14,7 @@
  *   bytes           1 + 1 an element
  *   limit           memory
  *   ncu, H200       32768 x 7168: 123.5 us, DRAM at 75 % of its peak, issue
- * slots 34 %: bound by the latency of its loads
+ *                   slots 34 %: bound by the latency of its loads
  */
 #include "cuda/convert/transpose_fp8_tile.h"
 

@@ -6,7 +6,9 @@
 #ifndef NG_CUDA_MOE_GEMM_LAUNCH_CUH
 #define NG_CUDA_MOE_GEMM_LAUNCH_CUH
 
+#include "cuda/launch.h"
 #include "cuda/moe/gemm_ring.cuh"
+#include "cuda/moe/place_lines.cuh"
 #include "cuda/tensor_map.h"
 #include "cuda/try.cuh"
 #include "cuda/vector.cuh"
@@ -25,14 +27,21 @@ inline bool ng_gemm_countable(int64_t n_groups, int64_t row_blocks,
            && row_blocks * col_blocks <= NG_GEMM_LARGEST_EXTENT;
 }
 
-/* Codes [lines, width], swizzled boxes of `rows` lines x 128. */
-inline ng_status ng_gemm_map_codes(CUtensorMap *map, const uint8_t *codes,
-                                   int64_t lines, int64_t width, int64_t ld,
-                                   int rows)
+/* What a product of rows (fprop, dgrad) asks of all but its a [rows, k], which
+ * is the caller's to check: d [rows, n], b tiles [n_matrices * n, k]. tile_cols:
+ * columns of the kernel's tile. */
+ng_status ng_gemm_check_rows(const ng_matrix *d, int64_t rows, int64_t k,
+                             const ng_fp8 *b, const ng_options *options,
+                             int64_t n_matrices, int tile_cols,
+                             const ng_cuda_launch *launch);
+
+/* Lines of bytes, in swizzled boxes of `rows` lines x `width`. */
+inline ng_status ng_gemm_map_lines(CUtensorMap *map, const ng_cuda_lines &x,
+                                   int width, int rows)
 {
-    const ng_cuda_tensor_view view = {codes,   CU_TENSOR_MAP_DATA_TYPE_UINT8,
-                                      2,       {width, lines, 1},
-                                      {ld, 0}, {128, rows, 1},
+    const ng_cuda_tensor_view view = {x.bytes,   CU_TENSOR_MAP_DATA_TYPE_UINT8,
+                                      2,         {x.width, x.lines, 1},
+                                      {x.ld, 0}, {width, rows, 1},
                                       true};
 
     return ng_cuda_tensor_map(map, &view);

@@ -7,22 +7,18 @@
 #include "cuda/check_views.h"
 #include "cuda/moe/bf16_gemm_sm90.cuh"
 #include "cuda/moe/gemm_launch.cuh"
-#include "cuda/moe/pack_codes.cuh"
+#include "cuda/moe/place_lines.cuh"
 
-static bool is_aligned(const ng_matrix *x)
+static ng_cuda_lines lines_of(const ng_matrix *x)
 {
-    return ng_cuda_is_aligned(x->data, x->ld * 2);
-}
-
-static int64_t packed_bytes(const ng_matrix *x)
-{
-    return is_aligned(x) ? 0 : ng_cuda_packed_bytes(x->rows, x->cols * 2);
+    return {(const uint8_t *)x->data, x->rows, x->cols * 2, x->ld * 2};
 }
 
 int64_t ng_cuda_grouped_gemm_bf16_workspace(const ng_matrix *a,
                                             const ng_matrix *b)
 {
-    return packed_bytes(a) + packed_bytes(b);
+    return ng_cuda_lines_workspace(lines_of(a))
+           + ng_cuda_lines_workspace(lines_of(b));
 }
 
 /* The map of x, in boxes of 64 elements of `rows` rows, after a copy to
@@ -31,26 +27,18 @@ static ng_status map_rows(CUtensorMap *map, const ng_matrix *x, int rows,
                           const ng_groups *groups, uint8_t **workspace,
                           cudaStream_t stream)
 {
-    const void *data = x->data;
-    int64_t ld = x->ld * 2;
-    ng_status status;
+    ng_cuda_lines at = lines_of(x);
+    const ng_status status =
+        ng_cuda_place_lines(&at, groups, workspace, stream);
 
-    if (packed_bytes(x) > 0) {
-        data = *workspace;
-        ld = ng_cuda_packed_width(x->cols * 2);
-        status = ng_cuda_pack_codes(
-            *workspace, (const uint8_t *)x->data, x->rows, x->cols * 2,
-            x->ld * 2, groups != nullptr ? groups->offsets : nullptr,
-            groups != nullptr ? groups->n_groups : 0, stream);
-        *workspace += packed_bytes(x);
-        if (status != NG_OK)
-            return status;
-    }
+    if (status != NG_OK)
+        return status;
 
-    const ng_cuda_tensor_view view = {data,    CU_TENSOR_MAP_DATA_TYPE_BFLOAT16,
-                                      2,       {x->cols, x->rows, 1},
-                                      {ld, 0}, {64, rows, 1},
-                                      true};
+    const ng_cuda_tensor_view view = {
+        at.bytes,   CU_TENSOR_MAP_DATA_TYPE_BFLOAT16,
+        2,          {x->cols, x->rows, 1},
+        {at.ld, 0}, {64, rows, 1},
+        true};
 
     return ng_cuda_tensor_map(map, &view);
 }

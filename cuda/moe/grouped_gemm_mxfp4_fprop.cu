@@ -7,28 +7,15 @@
 #include "cuda/check_views.h"
 #include "cuda/moe/gemm_launch.cuh"
 #include "cuda/moe/mxfp4_gemm_rows_sm90.cuh"
-#include "cuda/moe/pack_codes.cuh"
+#include "cuda/moe/place_lines.cuh"
 #include "cuda/options.cuh"
 
-/* Lines of bytes that the copy engine may have to get in another place. */
-struct code_lines {
-    const uint8_t *codes;
-    int64_t lines, width, ld;
-};
-
-static int64_t packed_bytes(const code_lines &x)
-{
-    return ng_cuda_is_aligned(x.codes, x.ld)
-               ? 0
-               : ng_cuda_packed_bytes(x.lines, x.width);
-}
-
-static code_lines lines_of_a(const ng_mxfp4 *a)
+static ng_cuda_lines lines_of_a(const ng_mxfp4 *a)
 {
     return {a->codes, a->rows, ng_ceil_div(a->cols, 2), a->ld};
 }
 
-static code_lines lines_of_b(const ng_fp8 *b)
+static ng_cuda_lines lines_of_b(const ng_fp8 *b)
 {
     return {b->codes, b->rows, b->cols, b->ld};
 }
@@ -36,64 +23,8 @@ static code_lines lines_of_b(const ng_fp8 *b)
 int64_t ng_cuda_grouped_gemm_mxfp4_fprop_workspace(const ng_mxfp4 *a,
                                                    const ng_fp8 *b)
 {
-    return packed_bytes(lines_of_a(a)) + packed_bytes(lines_of_b(b));
-}
-
-static ng_status check(const ng_matrix *d, const ng_mxfp4 *a, const ng_fp8 *b,
-                       const ng_options *options, int64_t n_matrices,
-                       const ng_cuda_launch *launch)
-{
-    const int64_t n = d->cols, k = a->cols;
-    ng_status status = ng_cuda_check_call(options, d->rows, n, launch);
-
-    if (status != NG_OK)
-        return status;
-    if (a->rows != d->rows || b->cols != k || k < 0
-        || (n > 0 && n_matrices > NG_GEMM_LARGEST_EXTENT / n)
-        || b->rows != n_matrices * n || a->rows > NG_GEMM_LARGEST_EXTENT
-        || k > NG_GEMM_LARGEST_EXTENT
-        || !ng_gemm_countable(n_matrices, a->rows / NG_GEMM_ROWS + n_matrices,
-                              n / ng_gemm_mxfp4_rows::cols + 2))
-        return NG_BAD_SHAPE;
-    if (b->form != NG_FP8_TILE)
-        return NG_BAD_LAYOUT;
-    if ((status = ng_cuda_check_matrix(d, 1u << NG_BF16 | 1u << NG_FP32))
-            != NG_OK
-        || (status = ng_cuda_check_mxfp4(a, options)) != NG_OK
-        || (status = ng_cuda_check_codes(b->codes, b->rows, k, b->ld)) != NG_OK)
-        return status;
-    return ng_cuda_check_scales(&b->scales, NG_CUDA_SCALES,
-                                n_matrices * ng_ceil_div(n, NG_FP8_BLOCK),
-                                ng_ceil_div(k, NG_FP8_BLOCK), true);
-}
-
-/* Copy x to *workspace, which moves on, if need be. */
-static ng_status place(code_lines *x, const ng_groups *groups,
-                       uint8_t **workspace, cudaStream_t stream)
-{
-    const code_lines from = *x;
-    const int64_t bytes = packed_bytes(from);
-
-    if (bytes == 0)
-        return NG_OK;
-    x->codes = *workspace;
-    x->ld = ng_cuda_packed_width(from.width);
-    *workspace += bytes;
-    return ng_cuda_pack_codes((uint8_t *)x->codes, from.codes, from.lines,
-                              from.width, from.ld,
-                              groups != nullptr ? groups->offsets : nullptr,
-                              groups != nullptr ? groups->n_groups : 0, stream);
-}
-
-static ng_status map_lines(CUtensorMap *map, const code_lines &x, int width,
-                           int rows)
-{
-    const ng_cuda_tensor_view view = {x.codes,   CU_TENSOR_MAP_DATA_TYPE_UINT8,
-                                      2,         {x.width, x.lines, 1},
-                                      {x.ld, 0}, {width, rows, 1},
-                                      true};
-
-    return ng_cuda_tensor_map(map, &view);
+    return ng_cuda_lines_workspace(lines_of_a(a))
+           + ng_cuda_lines_workspace(lines_of_b(b));
 }
 
 /* Bytes from a line of scales to the next where the engine can load them: side
@@ -116,8 +47,12 @@ ng_status ng_cuda_grouped_gemm_mxfp4_fprop(const ng_matrix *d,
     const ng_groups *groups = options != nullptr ? options->groups : nullptr;
     const int64_t n_matrices = groups != nullptr ? groups->n_groups : 1;
     const ng_rules rules = ng_cuda_options_of(options).rules;
-    ng_status status = check(d, a, b, options, n_matrices, launch);
+    ng_status status =
+        ng_gemm_check_rows(d, a->rows, a->cols, b, options, n_matrices,
+                           ng_gemm_mxfp4_rows::cols, launch);
 
+    if (status == NG_OK)
+        status = ng_cuda_check_mxfp4(a, options);
     if (status != NG_OK)
         return status;
     if (rules.rounding != NG_NEAREST_EVEN)
@@ -158,18 +93,23 @@ ng_status ng_cuda_grouped_gemm_mxfp4_fprop(const ng_matrix *d,
                                              false};
     CUtensorMap map_a = {}, map_b = {}, map_scales = {}, map_d = {};
     uint8_t *workspace = (uint8_t *)launch->workspace;
-    code_lines a_lines = lines_of_a(a), b_lines = lines_of_b(b);
+    ng_cuda_lines a_lines = lines_of_a(a), b_lines = lines_of_b(b);
 
     if (args.rows.d_by_engine
         && (status = ng_cuda_tensor_map(&map_d, &d_view)) != NG_OK)
         return status;
     /* Without products (k = 0) nothing is loaded. */
     if (k > 0
-        && ((status = place(&a_lines, groups, &workspace, stream)) != NG_OK
-            || (status = place(&b_lines, nullptr, &workspace, stream)) != NG_OK
-            || (status = map_lines(&map_a, a_lines, 64, NG_GEMM_ROWS / 2))
+        && ((status = ng_cuda_place_lines(&a_lines, groups, &workspace, stream))
+                != NG_OK
+            || (status =
+                    ng_cuda_place_lines(&b_lines, nullptr, &workspace, stream))
                    != NG_OK
-            || (status = map_lines(&map_b, b_lines, 128, shape::cols / 2))
+            || (status =
+                    ng_gemm_map_lines(&map_a, a_lines, 64, NG_GEMM_ROWS / 2))
+                   != NG_OK
+            || (status =
+                    ng_gemm_map_lines(&map_b, b_lines, 128, shape::cols / 2))
                    != NG_OK
             || (by_engine
                 && (status = ng_cuda_tensor_map(&map_scales, &scales_view))

@@ -75,11 +75,14 @@ static ng_status map_operand(CUtensorMap *map, CUtensorMap *map_copy,
     const int rows = 128;
     const ng_status status =
         x.always ? NG_OK
-                 : ng_gemm_map_codes(map, x.codes, x.lines, tokens, x.ld, rows);
+                 : ng_gemm_map_lines(map, {x.codes, x.lines, tokens, x.ld}, 128,
+                                     rows);
 
-    return status != NG_OK ? status
-                           : ng_gemm_map_codes(map_copy, x.copy, x.lines,
-                                               x.copy_ld, x.copy_ld, rows);
+    return status != NG_OK
+               ? status
+               : ng_gemm_map_lines(map_copy,
+                                   {x.copy, x.lines, x.copy_ld, x.copy_ld}, 128,
+                                   rows);
 }
 
 ng_status ng_cuda_grouped_gemm_wgrad(const ng_matrix *d, const ng_matrix *c,

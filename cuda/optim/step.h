@@ -70,8 +70,8 @@ int64_t ng_cuda_step_table_bytes(const ng_cuda_parameter *list, int64_t count);
 /* Make a table on the host, for the caller to copy to device memory (8-byte
  * aligned) and use as long as pointers and sizes hold.
  *   bytes  out [ng_cuda_step_table_bytes], 8-byte aligned
- *   c      the kind of the steps to come; of SGD whether mu is 0 Returns
- * NG_OK, or the errors of ng_cuda_step; NG_BAD_LAYOUT also where the
+ *   c      the kind of the steps to come; of SGD whether mu is 0
+ * Returns NG_OK, or the errors of ng_cuda_step; NG_BAD_LAYOUT also where the
  * parameters are not all of one form (types, bits, codings): make a list of
  * each form, and a launch. */
 ng_status ng_cuda_step_table_make(ng_cuda_step_table *table, void *bytes,
