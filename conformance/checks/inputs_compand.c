@@ -56,8 +56,8 @@ static void put(numbers *to, int64_t i, double magnitude, int64_t steps)
 static void put_group(numbers *to, int64_t first, double center)
 {
     for (int64_t i = first; i < to->n && i < first + NG_STATE_GROUP; i++) {
-        const double at = ng_case_normal(to->c)
-                          * exp2(ng_case_normal(to->c));
+        const double binade = ng_case_normal(to->c);
+        const double at = ng_case_normal(to->c) * exp2(binade);
 
         put(to, i,
             ng_case_chance(to->c, 12)  ? 0
@@ -190,8 +190,10 @@ static void fill_scales(ng_case *c, int64_t index)
 
             for (int64_t i = first; i < first + NG_STATE_GROUP; i++)
                 put(&to, i, at * exp2(-(double)ng_case_below(c, 6)) * 0.99, 0);
-            put(&to, first + ng_case_below(c, NG_STATE_GROUP), at,
-                ng_case_below(c, 3) - 1);
+
+            const int64_t which = first + ng_case_below(c, NG_STATE_GROUP);
+
+            put(&to, which, at, ng_case_below(c, 3) - 1);
         }
     }
 }

@@ -120,8 +120,10 @@ static void fill_moved(ng_case *c, int64_t index)
     ng_block_case b;
 
     c->odd_layout = index % 2 != 0;
-    if (!ng_block_begin(&b, c, 1 + ng_case_below(c, 300),
-                        1 + ng_case_below(c, 300), NG_DENSE, NULL))
+    const int64_t rows = 1 + ng_case_below(c, 300);
+    const int64_t cols = 1 + ng_case_below(c, 300);
+
+    if (!ng_block_begin(&b, c, rows, cols, NG_DENSE, NULL))
         return;
     for (int64_t r = 0; r < b.rows; r++)
         for (int64_t col = 0; col < b.cols; col++)

@@ -85,8 +85,11 @@ static void fill_line(ng_case *c, uint8_t *code, int64_t n, line_kind kind,
     for (int64_t q = 0; kind == CANCELLING && q + distance < n; q++)
         if (q / distance % 2 == 0)
             code[q + distance] = (uint8_t)(code[q] ^ (is_a ? NG_E4M3_SIGN : 0));
-    if (kind == CANCELLING && n > 0 && ng_case_chance(c, 2))
-        code[ng_case_below(c, n)] = (uint8_t)ng_case_below(c, 64);
+    if (kind == CANCELLING && n > 0 && ng_case_chance(c, 2)) {
+        const int64_t at = ng_case_below(c, n);
+
+        code[at] = (uint8_t)ng_case_below(c, 64);
+    }
 }
 
 static void put_lines(ng_gemm_case *m, int64_t g, bool is_a, line_kind kind,
@@ -219,8 +222,11 @@ static void fill_random(ng_case *c, int64_t index)
     if (!ng_gemm_begin(&m, c, size[0], size[1], size[2], NG_GEMM_DENSE, NULL))
         return;
     fill_codes(&m, (line_kind)ng_case_below(c, N_LINE_KINDS));
-    fill_scales(&m, (double)ng_case_below(c, 17) - 8,
-                (double)ng_case_below(c, 17) - 8, 3);
+
+    const double center_a = (double)ng_case_below(c, 17) - 8;
+    const double center_b = (double)ng_case_below(c, 17) - 8;
+
+    fill_scales(&m, center_a, center_b, 3);
 }
 
 static int64_t count_ragged(const ng_variant *variant, int level)
@@ -229,31 +235,37 @@ static int64_t count_ragged(const ng_variant *variant, int level)
                       : (is_minor(variant) ? 8 : 48);
 }
 
+ng_gemm_rows ng_gemm_draw_rows(ng_case *c, int64_t index,
+                               const int64_t first[static NG_GEMM_MAX_GROUPS],
+                               const int64_t some[static NG_GEMM_GROUP_SIZES])
+{
+    ng_gemm_rows rows = {.n_groups = 1 + ng_case_below(c, 5)};
+
+    rows.past = ng_case_chance(c, 2) ? 1 + ng_case_below(c, 6) : 0;
+    if (index == 0) {
+        rows.n_groups = NG_GEMM_MAX_GROUPS;
+        rows.past = 3;
+    } else if (index == 2) {
+        rows.n_groups = 2;
+        rows.past = 5;
+    }
+    for (int64_t g = 0; g < rows.n_groups; g++) {
+        rows.sizes[g] = index == 0 ? first[g]
+                        : index == 2
+                            ? 0
+                            : some[ng_case_below(c, NG_GEMM_GROUP_SIZES)];
+        rows.used += rows.sizes[g];
+    }
+    return rows;
+}
+
 static void fill_ragged(ng_case *c, int64_t index)
 {
-    enum { MAX_GROUPS = 8 };
+    static const int64_t first[] = {0, 1, 127, 0, 0, 128, 129, 0};
     static const int64_t some[] = {0, 1, 2, 31, 32, 33, 127, 128, 129, 200};
-    int64_t sizes[MAX_GROUPS] = {0};
-    int64_t n = 1 + ng_case_below(c, 5), used = 0;
-    int64_t past = ng_case_chance(c, 2) ? 1 + ng_case_below(c, 6) : 0;
+    const ng_gemm_rows rows = ng_gemm_draw_rows(c, index, first, some);
     ng_gemm_case m;
 
-    if (index == 0) {
-        n = MAX_GROUPS; /* empty first, among, last; all edges */
-        past = 3;
-    } else if (index == 2) {
-        n = 2; /* all of them empty */
-        past = 5;
-    }
-    for (int64_t g = 0; g < n; g++) {
-        static const int64_t first[MAX_GROUPS] = {0, 1, 127, 0, 0, 128, 129, 0};
-
-        sizes[g] = index == 0 ? first[g]
-                   : index == 2
-                       ? 0
-                       : some[ng_case_below(c, sizeof some / sizeof *some)];
-        used += sizes[g];
-    }
     c->odd_layout = !ng_case_chance(c, 4);
 
     const int64_t width = 1 + ng_case_below(c, 12);
@@ -262,7 +274,8 @@ static void fill_ragged(ng_case *c, int64_t index)
                           : ng_case_chance(c, 3) ? 125 + ng_case_below(c, 10)
                                                  : 1 + ng_case_below(c, 60);
 
-    if (!ng_gemm_begin(&m, c, used + past, width, depth, n, sizes))
+    if (!ng_gemm_begin(&m, c, rows.used + rows.past, width, depth,
+                       rows.n_groups, rows.sizes))
         return;
     fill_codes(&m, (line_kind)ng_case_below(c, N_LINE_KINDS));
     fill_scales(&m, -2, 3, 2);
@@ -339,18 +352,19 @@ static void fill_special(ng_case *c, int64_t index)
 
         if (lines_a == 0 || lines_b == 0 || depth == 0)
             continue;
+
+        const int64_t q = ng_case_below(c, depth);
+
         if (!m.a.packed && index % 2 == 0)
-            ng_gemm_put_a(&m, g, ng_case_below(c, lines_a),
-                          ng_case_below(c, depth), nan);
+            ng_gemm_put_a(&m, g, ng_case_below(c, lines_a), q, nan);
         if (!m.b.packed && index % 4 == 2)
-            ng_gemm_put_b(&m, g, ng_case_below(c, lines_b),
-                          ng_case_below(c, depth), nan);
+            ng_gemm_put_b(&m, g, ng_case_below(c, lines_b), q, nan);
     }
     for (int i = 0; i < 4 && index % 3 != 0; i++) {
         ng_gemm_side *side = ng_case_chance(c, 2) ? &m.a : &m.b;
-        const int64_t n = ng_gemm_n_scales(&m, side);
+        const int64_t at = ng_case_below(c, ng_gemm_n_scales(&m, side));
 
-        ng_gemm_put_scale(&m, side, ng_case_below(c, n),
+        ng_gemm_put_scale(&m, side, at,
                           side->scales_dtype == NG_FP32
                               ? odd[ng_case_below(c, sizeof odd / sizeof *odd)]
                               : NG_UE8M0_NAN);

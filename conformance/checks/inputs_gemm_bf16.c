@@ -13,7 +13,7 @@
 #include "formats/fp32.h"
 #include "formats/layout.h"
 
-enum { DENSE = -1, SIGN = 0x8000, MAX_GROUPS = 8 };
+enum { DENSE = -1, SIGN = 0x8000 };
 
 typedef struct gemm {
     ng_case *c;
@@ -95,9 +95,8 @@ static uint16_t number(ng_case *c, int exponent, int spread)
     const int field =
         127 + exponent + (int)ng_case_below(c, 2 * spread + 1) - spread;
 
-    return (uint16_t)((ng_case_random(c) & SIGN)
-                      | (uint64_t)(field < 0 ? 0 : field) << 7
-                      | (ng_case_random(c) & 0x7F));
+    return (uint16_t)((ng_case_random(c) & (SIGN | 0x7F))
+                      | (uint64_t)(field < 0 ? 0 : field) << 7);
 }
 
 static uint16_t some_number(ng_case *c, line_kind kind, bool is_a)
@@ -136,14 +135,21 @@ static void fill_line(gemm *m, bool is_a, int64_t g, int64_t i, int64_t depth,
 
     for (int64_t q = 0; q < depth; q++)
         *element(m, is_a, g, i, q) = some_number(c, kind, is_a);
-    if (kind == OUTLIER && depth > 0)
-        *element(m, is_a, g, i, ng_case_below(c, depth)) = number(c, 12, 2);
+    if (kind == OUTLIER && depth > 0) {
+        uint16_t *const outlier =
+            element(m, is_a, g, i, ng_case_below(c, depth));
+
+        *outlier = number(c, 12, 2);
+    }
     for (int64_t q = 0; kind == CANCELLING && q + distance < depth; q++)
         if (q / distance % 2 == 0)
             *element(m, is_a, g, i, q + distance) =
                 (uint16_t)(*element(m, is_a, g, i, q) ^ (is_a ? SIGN : 0));
-    if (kind == CANCELLING && depth > 0 && ng_case_chance(c, 2))
-        *element(m, is_a, g, i, ng_case_below(c, depth)) = number(c, -20, 4);
+    if (kind == CANCELLING && depth > 0 && ng_case_chance(c, 2)) {
+        uint16_t *const rest = element(m, is_a, g, i, ng_case_below(c, depth));
+
+        *rest = number(c, -20, 4);
+    }
 }
 
 /* C: numbers about as large as the products, zeros of both signs. */
@@ -215,30 +221,16 @@ static int64_t count_ragged(const ng_variant *variant, int level)
 
 static void fill_ragged(ng_case *c, int64_t index)
 {
+    static const int64_t first[] = {0, 1, 127, 0, 0, 64, 65, 0};
     static const int64_t some[] = {0, 1, 2, 63, 64, 65, 127, 128, 129, 200};
-    static const int64_t edges[MAX_GROUPS] = {0, 1, 127, 0, 0, 64, 65, 0};
-    int64_t sizes[MAX_GROUPS] = {0};
-    int64_t n = 1 + ng_case_below(c, 5), used = 0;
-    int64_t past = ng_case_chance(c, 2) ? 1 + ng_case_below(c, 6) : 0;
+    const ng_gemm_rows rows = ng_gemm_draw_rows(c, index, first, some);
     gemm m;
 
-    if (index == 0) {
-        n = MAX_GROUPS; /* empty first, among, last; all edges */
-        past = 3;
-    } else if (index == 2) {
-        n = 2; /* all of them empty */
-        past = 5;
-    }
-    for (int64_t g = 0; g < n; g++) {
-        sizes[g] = index == 0 ? edges[g]
-                   : index == 2
-                       ? 0
-                       : some[ng_case_below(c, sizeof some / sizeof *some)];
-        used += sizes[g];
-    }
     c->odd_layout = !ng_case_chance(c, 4);
-    if (begin(&m, c, used + past, 1 + ng_case_below(c, 12),
-              1 + ng_case_below(c, 40), n, sizes))
+
+    const int64_t n = 1 + ng_case_below(c, 12), k = 1 + ng_case_below(c, 40);
+
+    if (begin(&m, c, rows.used + rows.past, n, k, rows.n_groups, rows.sizes))
         fill(&m, (line_kind)ng_case_below(c, N_LINE_KINDS));
 }
 
@@ -284,8 +276,10 @@ static void fill_special(ng_case *c, int64_t index)
         const int64_t lines =
             is_a ? (wgrad ? m.n : sizes[g]) : (wgrad ? m.k : m.n);
 
-        *element(&m, is_a, g, ng_case_below(c, lines),
-                 ng_case_below(c, wgrad ? sizes[g] : m.k)) =
+        const int64_t line = ng_case_below(c, lines);
+        const int64_t q = ng_case_below(c, wgrad ? sizes[g] : m.k);
+
+        *element(&m, is_a, g, line, q) =
             odd[(index + i * ng_case_below(c, 3))
                 % (int64_t)(sizeof odd / sizeof *odd)];
     }

@@ -61,11 +61,13 @@ static void fill_special(ng_case *c, int64_t index)
     const int64_t n = index < 10 ? ng_case_length(c, index) : 2000;
     pairs x = begin(c, n, false);
 
-    for (int64_t i = 0; !c->failed && i < n; i++)
-        put(&x, i,
-            low[ng_case_below(c, sizeof low / sizeof *low)]
-                | (ng_case_chance(c, 2) ? 0x8000u : 0),
-            rho[ng_case_below(c, sizeof rho / sizeof *rho)]);
+    for (int64_t i = 0; !c->failed && i < n; i++) {
+        const uint32_t sign = ng_case_chance(c, 2) ? 0x8000 : 0;
+        const int64_t part = rho[ng_case_below(c, sizeof rho / sizeof *rho)];
+
+        put(&x, i, low[ng_case_below(c, sizeof low / sizeof *low)] | sign,
+            part);
+    }
 }
 
 static int64_t count_random(const ng_variant *variant, int level)
@@ -80,9 +82,11 @@ static void fill_random(ng_case *c, int64_t index)
     pairs x = begin(c, COUNT, false);
 
     (void)index;
-    for (int64_t i = 0; !c->failed && i < COUNT; i++)
-        put(&x, i, (uint32_t)ng_case_below(c, 1 << 16),
-            ng_case_below(c, 1 << 16) - (1 << 15));
+    for (int64_t i = 0; !c->failed && i < COUNT; i++) {
+        const uint32_t low = (uint32_t)ng_case_below(c, 1 << 16);
+
+        put(&x, i, low, ng_case_below(c, 1 << 16) - (1 << 15));
+    }
 }
 
 static int64_t count_bare(const ng_variant *variant, int level)

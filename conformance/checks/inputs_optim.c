@@ -44,8 +44,9 @@ uint32_t ng_case_special(ng_case *c)
         0x7F800001, 0x7FC00000, 0x7FFFFFFF,
     };
 
-    return bits[ng_case_below(c, N(bits))]
-           | (ng_case_chance(c, 2) ? NG_FP32_SIGN : 0);
+    const uint32_t sign = ng_case_chance(c, 2) ? NG_FP32_SIGN : 0;
+
+    return bits[ng_case_below(c, N(bits))] | sign;
 }
 
 int64_t ng_case_length(ng_case *c, int64_t index)

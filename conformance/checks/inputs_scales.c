@@ -52,13 +52,13 @@ static void put_bits(plane *p, int64_t line, int64_t j, uint32_t bits)
 /* Put the scale of UE8M0 code `code`. As FP32, 0xFF is any NaN. */
 static void put(plane *p, int64_t line, int64_t j, uint32_t code)
 {
-    if (p->dtype == NG_FP32)
-        put_bits(p, line, j,
-                 code < 0xFF ? ng_number_power((int)code - 127)
-                             : ((uint32_t)ng_case_random(p->c) & NG_FP32_SIGN)
-                                   | (NG_FP32_INFINITY + 1
-                                      + (uint32_t)ng_case_below(p->c,
-                                                                0x7FFFFF)));
+    if (p->dtype == NG_FP32 && code == 0xFF) {
+        const uint32_t sign = (uint32_t)ng_case_random(p->c) & NG_FP32_SIGN;
+        const uint32_t low = (uint32_t)ng_case_below(p->c, 0x7FFFFF);
+
+        put_bits(p, line, j, sign | (NG_FP32_INFINITY + 1 + low));
+    } else if (p->dtype == NG_FP32)
+        put_bits(p, line, j, ng_number_power((int)code - 127));
     else                                /* packed words are little-endian */
         ((uint8_t *)p->data)[p->dtype == NG_UE8M0 ? line * p->words + j
                                                   : 4 * line * p->words + j] =
@@ -130,7 +130,10 @@ static void fill_refused(ng_case *c, int64_t index)
     for (int64_t line = 0; line < lines; line++)
         for (int64_t j = 0; j < n; j++)
             put(&p, line, j, (uint32_t)ng_case_below(c, 256));
-    put_bits(&p, ng_case_below(c, lines), ng_case_below(c, n), no_scale[index]);
+
+    const int64_t line = ng_case_below(c, lines);
+
+    put_bits(&p, line, ng_case_below(c, n), no_scale[index]);
 }
 
 const ng_stratum ng_convert_scales_strata[] = {

@@ -94,10 +94,12 @@ static double any(ng_case *c, int field)
                    : (double)(ng_case_random(c) >> 11) * 0x1p-53;
     if (field == EPS)
         return positive[ng_case_below(c, N(positive))];
-    x = ng_case_chance(c, 2)
-            ? number[ng_case_below(c, N(number))]
-            : exp2(30 * ng_case_normal(c))
-                  * (1 + (double)(ng_case_random(c) >> 12) * 0x1p-52);
+    if (ng_case_chance(c, 2)) {
+        x = number[ng_case_below(c, N(number))];
+    } else {
+        x = 1 + (double)(ng_case_random(c) >> 12) * 0x1p-52;
+        x *= exp2(30 * ng_case_normal(c));
+    }
     if (field == LR0 && x == 0)
         x = 1;
     return ng_case_chance(c, 4) ? -x : x;

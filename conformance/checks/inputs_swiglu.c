@@ -203,9 +203,12 @@ static void fill_gates(ng_case *c, int64_t index)
                              : index == 1 ? 0x4180 + i / 2 + sign
                                           : which * ROWS * COLS + i;
 
-        put(&s, i, (uint16_t)gate,
-            ng_case_chance(c, 8) ? any_finite(c) : bf16(ng_case_normal(c)),
-            ng_case_chance(c, 8) ? any_finite(c) : bf16(ng_case_normal(c)));
+        const uint16_t up =
+            ng_case_chance(c, 8) ? any_finite(c) : bf16(ng_case_normal(c));
+        const uint16_t grad =
+            ng_case_chance(c, 8) ? any_finite(c) : bf16(ng_case_normal(c));
+
+        put(&s, i, (uint16_t)gate, up, grad);
     }
 }
 
@@ -229,10 +232,13 @@ static void fill_random(ng_case *c, int64_t index)
     for (int64_t r = 0; r < rows; r++) {
         const double size = ldexp(1, (int)ng_case_below(c, 9) - 4);
 
-        for (int64_t i = 0; i < cols; i++)
-            put(&s, r * cols + i, bf16(2 * size * ng_case_normal(c)),
-                bf16(size * ng_case_normal(c)),
-                bf16(ldexp(ng_case_normal(c), -6)));
+        for (int64_t i = 0; i < cols; i++) {
+            const uint16_t gate = bf16(2 * size * ng_case_normal(c));
+            const uint16_t up = bf16(size * ng_case_normal(c));
+            const uint16_t grad = bf16(ldexp(ng_case_normal(c), -6));
+
+            put(&s, r * cols + i, gate, up, grad);
+        }
     }
 }
 
@@ -258,9 +264,12 @@ static void fill_ragged(ng_case *c, int64_t index)
     c->odd_layout = index % 3 != 2;
     if (!begin(&s, c, rows, cols, 5, mine))
         return;
-    for (int64_t i = 0; i < s.used * cols; i++)
-        put(&s, i, bf16(3 * ng_case_normal(c)), bf16(ng_case_normal(c)),
-            bf16(ng_case_normal(c)));
+    for (int64_t i = 0; i < s.used * cols; i++) {
+        const uint16_t gate = bf16(3 * ng_case_normal(c));
+        const uint16_t up = bf16(ng_case_normal(c));
+
+        put(&s, i, gate, up, bf16(ng_case_normal(c)));
+    }
 }
 
 const ng_stratum ng_swiglu_strata[] = {
