@@ -81,7 +81,19 @@ static int64_t count_special(const ng_variant *variant, int level)
     return level == 0 ? 24 : 200;
 }
 
-/* Groups with special numbers among others, or of nothing else. */
+/* One infinity somewhere in a group; of a variance without sign. */
+static void put_infinity(numbers *to, int64_t first)
+{
+    const int64_t left = to->n - first;
+    const int64_t at = ng_case_below(
+        to->c, left < NG_STATE_GROUP ? left : NG_STATE_GROUP);
+    const bool negative = !to->variance && ng_case_chance(to->c, 2);
+
+    to->x[first + at] = NG_FP32_INFINITY | (negative ? NG_FP32_SIGN : 0);
+}
+
+/* Groups of five kinds in turn: special numbers alone, or among others; zeros;
+ * numbers of training; and one infinity among those, which no NaN hides. */
 static void fill_special(ng_case *c, int64_t index)
 {
     const int64_t n = ng_case_length(c, index);
@@ -90,9 +102,11 @@ static void fill_special(ng_case *c, int64_t index)
     if (!begin(&to, c, n))
         return;
     for (int64_t first = 0; first < n; first += NG_STATE_GROUP) {
-        const int64_t kind = ng_case_below(c, 4);
+        const int64_t kind = (index + first / NG_STATE_GROUP) % 5;
 
         put_group(&to, first, any_center(c));
+        if (kind == 4)
+            put_infinity(&to, first);
         for (int64_t i = first; i < n && i < first + NG_STATE_GROUP; i++)
             if (kind == 0 || (kind == 1 && ng_case_chance(c, 16)))
                 to.x[i] = ng_case_special(c);

@@ -95,6 +95,7 @@ EXTRA_DIST += \
 	configs/small-moe.yaml \
 	configs/tiny-moe.yaml \
 	conformance/checks/long_contraction.sh \
+	conformance/checks/long_compilers.sh \
 	conformance/checks/long_model.sh \
 	conformance/checks/long_train.sh \
 	conformance/checks/train_runs.sh \
@@ -137,6 +138,7 @@ ng_train_scripts = \
 TESTS += $(ng_train_scripts)
 LONG_TESTS += \
 	conformance/checks/long_contraction.sh \
+	conformance/checks/long_compilers.sh \
 	conformance/checks/long_model.sh \
 	conformance/checks/long_train.sh
 EXTRA_DIST += $(ng_train_scripts)
