@@ -189,9 +189,10 @@ static ng_status check_codes(char *line, size_t size, const ng_call *made,
     static const char *const names[] = {"made.values", "made.grad_gate",
                                         "made.grad_up"};
     ng_call want = *made;
+    const int n_outputs = made->n_outputs;
     ng_status status = NG_OK;
 
-    for (int i = 0; i < made->n_outputs; i++) {
+    for (int i = 0; i < n_outputs; i++) {
         const ng_tensor *t = &made->output[i];
         int64_t units, bytes = 0;
 
@@ -212,7 +213,7 @@ static ng_status check_codes(char *line, size_t size, const ng_call *made,
     }
     if (status == NG_OK)
         status = ng_subject_reference.run(&want);
-    for (int i = 0; i < made->n_outputs; i++) {
+    for (int i = 0; i < n_outputs; i++) {
         if (status == NG_OK && line[0] == '\0')
             same(line, size, &want.output[i], &made->output[i], first);
         free(want.output[i].data);

@@ -51,8 +51,11 @@ done
 [ $? -eq 2 ] || complain 'an unknown fault: not exit 2'
 
 # ---- all of them; where everything is slow, one of each kind --------------------
+# The page must have one row that is known here, so that fault is always among them.
+known=mxfp4-written-high-first
 some=()
 if [[ $cc$flags == *-fsanitize* || $cc$flags == *--coverage* ]]; then
+    some+=(--fault $known)
     while read -r name; do
         some+=(--fault "$name")
     done < <(awk '{ kind = substr($0, 40, 26) } !seen[kind]++ { print $1 }' \
@@ -66,7 +69,7 @@ tail -n 1 "$scratch/out"
 for file in faults.json faults.md; do
     [ -s "$scratch/$file" ] || complain "no $file"
 done
-grep -q '| mxfp4-written-high-first | L-12 | nibble order | yes | yes | 0 |' \
+grep -q "| $known | L-12 | nibble order | yes | yes | 0 |" \
     "$scratch/faults.md" || complain 'the page lacks a row'
 
 # ---- under another name, in another file ------------------------------------------
