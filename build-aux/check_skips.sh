@@ -14,5 +14,6 @@ while read -r trs; do
         status=1
     fi
 done < <(find "$1" \( -name coverage-build -o -name sanitize-build -o \
+    -name thread-sanitize-build -o \
     -name bundle-build \) -prune -o -name '*.trs' -exec grep -l '^:test-result: SKIP' {} +)
 exit $status

@@ -14,7 +14,8 @@ EXTRA_DIST += \
 	%D%/installcheck.c \
 	%D%/installcheck.sh \
 	%D%/list_sources.sh \
-	%D%/sub_build.sh
+	%D%/sub_build.sh \
+	%D%/thread_sanitize.sh
 
 # ---- the commit, in a header that changes only when it does ------------------
 BUILT_SOURCES += commit.h
@@ -82,8 +83,14 @@ sanitize:
 	./sanitize-build/narrowgauge verify --level 0 --quiet && \
 	$(MAKE) -C sanitize-build --no-print-directory check
 
+# What uses threads, under clang's TSan.
+thread-sanitize:
+	$(AM_V_at)MAKE='$(MAKE)' NG_SRCDIR='$(abs_top_srcdir)' \
+	    $(BASH) $(srcdir)/%D%/thread_sanitize.sh
+LONG_TESTS += build-aux/thread_sanitize.sh
+
 clean-local:
-	-rm -rf coverage-build coverage sanitize-build \
+	-rm -rf coverage-build coverage sanitize-build thread-sanitize-build \
 	    bundle-build bundle-stage narrowgauge-bundle \
 	    baseline-report
 
@@ -118,4 +125,5 @@ analyse: $(BUILT_SOURCES)
 	    $(DEFS) $(DEFAULT_INCLUDES) $(AM_CPPFLAGS) $(CPPFLAGS) $(MPI_CFLAGS) \
 	    -std=c11 $(OPENMP_CFLAGS)
 
-.PHONY: baseline check-long coverage sanitize bundle format analyse
+.PHONY: baseline check-long coverage sanitize thread-sanitize bundle format \
+	analyse

@@ -23,9 +23,9 @@ static const char *inputs_text(char *text, size_t size, json_int_t n)
 {
     int k = 0;
 
-    while (k < 62 && INT64_C(1) << k < n)
+    while (k < 62 && (json_int_t)1 << k < n)
         k++;
-    if (k >= 16 && INT64_C(1) << k == n)
+    if (k >= 16 && (json_int_t)1 << k == n)
         snprintf(text, size, "2^%d", k);
     else
         ng_number_grouped(text, size, n);

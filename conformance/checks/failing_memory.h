@@ -2,7 +2,8 @@
  *
  * Memory that runs out at will: malloc and its kin stand in the C library's
  * place, for the program that includes this, and fail once when told
- * to. FAILING_MEMORY is defined where that can be done.
+ * to. FAILING_MEMORY is defined where that can be done: not beside a sanitizer,
+ * whose own malloc must be the program's.
  */
 #ifndef NG_CONFORMANCE_CHECKS_FAILING_MEMORY_H
 #define NG_CONFORMANCE_CHECKS_FAILING_MEMORY_H
@@ -10,7 +11,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__)
+#ifdef __has_feature /* clang's way to say what gcc says by a macro */
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define SANITIZED_MEMORY 1
+#endif
+#endif
+
+#if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) \
+    && !defined(__SANITIZE_THREAD__) && !defined(SANITIZED_MEMORY)
 #define FAILING_MEMORY 1
 
 #include <errno.h>

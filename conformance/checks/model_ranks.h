@@ -8,6 +8,9 @@
 
 #include <pthread.h>
 #include <string.h>
+#ifdef _OPENMP
+#include <omp.h>
+#endif
 
 #include "reference/train/comm.h"
 
@@ -100,6 +103,13 @@ static inline void run_ranks(int size,
     rank_job jobs[MAX_RANKS];
     pthread_t threads[MAX_RANKS];
 
+#ifdef _OPENMP
+    /* Let the runtime meet this thread first, and not a rank's. LLVM's libomp
+     * 14 numbers threads as it meets them, and a sanitizer's tool (archer) has
+     * it read thread 0's record at the end of each critical section, in
+     * whatever thread: a null pointer once a rank that was 0 has ended. */
+    (void)omp_get_max_threads();
+#endif
     pthread_barrier_init(&all.barrier, NULL, (unsigned)size);
     for (int r = 0; r < size; r++) {
         jobs[r] = (rank_job){work, arguments[r], {&all, r}};

@@ -128,7 +128,7 @@ static void do_part(void *argument, const ng_comm *comm)
 static part on_ranks(int ranks, const ng_train_config *config,
                      const char *resume, int64_t until)
 {
-    part parts[MAX_RANKS] = {{NULL}};
+    part parts[MAX_RANKS] = {{.config = NULL}};
     void *arguments[MAX_RANKS];
 
     for (int r = 0; r < ranks; r++) {

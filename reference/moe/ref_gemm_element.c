@@ -21,10 +21,11 @@ _Static_assert(FLT_EVAL_METHOD == 0,
 /* A code's value in units of 2^-9, the smallest subnormal; 0 for a NaN. As
  * constant expressions: field 0 and field 1 share a binade. */
 #define FIELD(c) ((c) >> 3 & 15)
-#define MAGNITUDE(c)                     \
-    (((c)&0x7F) == NG_E4M3_NAN ? 0       \
-     : FIELD(c) == 0           ? ((c)&7) \
-                               : (8 | ((c)&7)) << (FIELD(c) - 1))
+#define NORMAL(c) (FIELD(c) != 0)
+#define MAGNITUDE(c)           \
+    (((c)&0x7F) == NG_E4M3_NAN \
+         ? 0                   \
+         : (NORMAL(c) << 3 | ((c)&7)) << (FIELD(c) - NORMAL(c)))
 #define UNITS(c) (((c)&NG_E4M3_SIGN) != 0 ? -(MAGNITUDE(c)) : MAGNITUDE(c))
 #define UNITS_4(c) UNITS(c), UNITS((c) + 1), UNITS((c) + 2), UNITS((c) + 3)
 #define UNITS_16(c) \
