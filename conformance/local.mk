@@ -515,6 +515,7 @@ plugin_hostile_la_LDFLAGS = $(plugin_flags)
 
 # Scripts: NARROWGAUGE is the program, NG_SRCDIR, NG_BUILDDIR, NG_FIXTURES folders.
 ng_test_scripts = \
+	%D%/checks/test_cases.sh \
 	%D%/checks/test_cli_bench.sh \
 	%D%/checks/test_cli_ops.sh \
 	%D%/checks/test_cli_quantize.sh \

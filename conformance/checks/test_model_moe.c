@@ -53,7 +53,7 @@ static choice choose(const float *logits, const float *bias, int64_t experts,
     return c;
 }
 
-START_TEST(trap_router_ties)
+START_TEST(trap_l24_router_ties)
 {
     static const float equal[8] = {0.25f, 0.25f, 0.25f, 0.25f,
                                    0.25f, 0.25f, 0.25f, 0.25f};
@@ -74,7 +74,7 @@ START_TEST(trap_router_ties)
 }
 END_TEST
 
-START_TEST(trap_router_nan)
+START_TEST(trap_l24_router_nan)
 {
     float nan[8], one[8] = {5.0f, 1.0f, 2.0f, 3.0f, 4.0f, 0.0f, 6.0f, 7.0f};
     choice c;
@@ -220,7 +220,7 @@ END_TEST
 
 /* ((1e8 + 1) - 1e8) in slot order, whatever the order of the rows, every time.
  */
-START_TEST(trap_combine_order)
+START_TEST(trap_l26_combine_order)
 {
     static const int64_t row[] = {2, 0, 1};
     ng_array x = matrix_of(NG_CARRY_FP32, 3, 1),
@@ -318,7 +318,7 @@ static void travel(void *argument, const ng_comm *comm)
     out->same = memcmp(x, y, (size_t)n * H * sizeof *x) == 0;
 }
 
-START_TEST(trap_empty_ranks)
+START_TEST(trap_l25_empty_ranks)
 {
     trip trips[4];
     void *arguments[4] = {&trips[0], &trips[1], &trips[2], &trips[3]};
@@ -335,7 +335,7 @@ END_TEST
 
 /* ---- L-22: rows past the last offset ------------------------------------- */
 
-START_TEST(trap_rows_past_the_last)
+START_TEST(trap_l22_rows_past_the_last)
 {
     static const int64_t offsets[] = {0, 3, 7};
     const ng_row_groups groups = {{2, offsets}, NULL};
@@ -394,15 +394,15 @@ int main(void)
 
     tcase_add_checked_fixture(tcase, begin, fixture_end);
     tcase_set_timeout(tcase, 60);
-    tcase_add_test(tcase, trap_router_ties);
-    tcase_add_test(tcase, trap_router_nan);
+    tcase_add_test(tcase, trap_l24_router_ties);
+    tcase_add_test(tcase, trap_l24_router_nan);
     tcase_add_test(tcase, bias_is_for_the_choice_alone);
     tcase_add_test(tcase, groups_outside_are_no_candidates);
     tcase_add_test(tcase, choice_by_sorting);
     tcase_add_test(tcase, permutation_is_stable);
-    tcase_add_test(tcase, trap_combine_order);
-    tcase_add_test(tcase, trap_empty_ranks);
-    tcase_add_test(tcase, trap_rows_past_the_last);
+    tcase_add_test(tcase, trap_l26_combine_order);
+    tcase_add_test(tcase, trap_l25_empty_ranks);
+    tcase_add_test(tcase, trap_l22_rows_past_the_last);
     suite_add_tcase(suite, tcase);
     return run_suite(suite);
 }

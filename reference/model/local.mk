@@ -91,6 +91,7 @@ check_PROGRAMS += \
 	conformance/checks/test_model_moe \
 	conformance/checks/test_model_recipe \
 	conformance/checks/test_model_step \
+	conformance/checks/test_traps_model \
 	conformance/checks/test_pretrained
 if HAVE_MPFR
 check_PROGRAMS += \

@@ -338,7 +338,7 @@ ng_ref_row_block *ng_ref_row_blocks(int64_t *n, const ng_row_groups *groups,
 static ng_status by_rows(const conversion *c, ng_ref_row_job *work,
                          const ng_row_groups *groups)
 {
-    const int64_t rows = groups != NULL && c->x->batch == 1
+    const int64_t rows = groups != NULL
                              ? ng_groups_rows(&groups->host, c->x->rows)
                              : c->x->batch * c->x->rows;
 
@@ -364,13 +364,43 @@ static ng_status by_blocks(conversion *c, ng_ref_row_job *work,
 }
 
 /* The exact-integer conversion itself; no recipe of ours uses it in a loop. */
-static ng_status fp8_to_mxfp4(const conversion *c)
+static ng_status fp8_to_mxfp4(const conversion *c, const ng_row_groups *groups)
 {
     const ng_mxfp4 y = ng_ref_mxfp4_view(c->y);
     const ng_fp8 x = ng_ref_fp8_view(c->x);
-    const ng_options options = {.events = c->events};
+    const ng_options options = {.groups = groups != NULL ? &groups->host : NULL,
+                                .events = c->events};
 
     return ng_ref_convert_fp8_to_mxfp4(&y, &x, &options);
+}
+
+/* The same carrier: the bytes of the rows that take part. */
+static ng_status copy_rows(const conversion *c, const ng_row_groups *groups)
+{
+    ng_array part = *c->x;
+
+    if (groups != NULL)
+        part.rows = ng_groups_rows(&groups->host, part.rows);
+
+    const int64_t data = ng_array_data_bytes(&part);
+    const int64_t scales = ng_array_scale_bytes(&part);
+
+    if (c->y->data != c->x->data && data > 0)
+        memcpy(c->y->data, c->x->data, (size_t)data);
+    if (c->y->scales != c->x->scales && scales > 0)
+        memcpy(c->y->scales, c->x->scales, (size_t)scales);
+    return NG_OK;
+}
+
+/* A batch has no groups, and no col form. */
+static bool fits(const ng_array *y, const ng_array *x,
+                 const ng_row_groups *groups)
+{
+    if (y->rows != x->rows || y->cols != x->cols || y->batch != x->batch)
+        return false;
+    if (x->batch != 1)
+        return groups == NULL && y->carrier != NG_CARRY_FP8_COL;
+    return groups == NULL || ng_groups_check(&groups->host, x->rows) == NG_OK;
 }
 
 ng_status ng_ref_convert_array(void *context, const ng_array *y,
@@ -380,17 +410,14 @@ ng_status ng_ref_convert_array(void *context, const ng_array *y,
     conversion c = {y, x, NULL, events};
 
     (void)context;
-    if (y->rows != x->rows || y->cols != x->cols || y->batch != x->batch)
+    if (!fits(y, x, groups))
         return NG_BAD_SHAPE;
-    if (y->carrier == x->carrier && y->carrier != NG_CARRY_FP8_COL) {
-        if (y->data != x->data && ng_array_data_bytes(x) > 0)
-            memcpy(y->data, x->data, (size_t)ng_array_data_bytes(x));
-        if (y->scales != x->scales && ng_array_scale_bytes(x) > 0)
-            memcpy(y->scales, x->scales, (size_t)ng_array_scale_bytes(x));
-        return NG_OK;
-    }
+    if (y->carrier == NG_CARRY_FP8_TILE && x->carrier == NG_CARRY_FP8_TILE)
+        return copy_rows(&c, NULL);
     if (!ng_ref_is_rows(x))
         return NG_BAD_DTYPE;
+    if (y->carrier == x->carrier)
+        return copy_rows(&c, groups);
     switch (y->carrier) {
     case NG_CARRY_FP32:
     case NG_CARRY_BF16:
@@ -399,7 +426,7 @@ ng_status ng_ref_convert_array(void *context, const ng_array *y,
         return by_rows(
             &c, x->carrier == NG_CARRY_MXFP4 ? mxfp4_row : number_row, groups);
     case NG_CARRY_MXFP4:
-        return x->carrier == NG_CARRY_FP8 ? fp8_to_mxfp4(&c)
+        return x->carrier == NG_CARRY_FP8 ? fp8_to_mxfp4(&c, groups)
                                           : by_rows(&c, number_row, groups);
     case NG_CARRY_FP8_COL:
         return by_blocks(

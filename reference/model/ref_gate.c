@@ -90,7 +90,8 @@ ng_status ng_ref_gate(void *context, const ng_array *y, const ng_array *gate_up,
 
     (void)context;
     if (y->rows != gate_up->rows || 2 * y->cols != gate_up->cols
-        || (weight != NULL && weight->rows * weight->cols != y->rows))
+        || (weight != NULL && weight->rows * weight->cols != y->rows)
+        || (groups != NULL && ng_groups_check(&groups->host, y->rows) != NG_OK))
         return NG_BAD_SHAPE;
     if (!ng_ref_is_rows(gate_up)
         || (weight != NULL && weight->carrier != NG_CARRY_FP32)

@@ -34,11 +34,12 @@ static inline ng_fp8 ng_ref_fp8_view(const ng_array *a)
     };
 }
 
+/* A batch is stacked. */
 static inline ng_mxfp4 ng_ref_mxfp4_view(const ng_array *a)
 {
     return (ng_mxfp4){
         a->data,
-        a->rows,
+        a->batch * a->rows,
         a->cols,
         ng_ceil_div(a->cols, 2),
         {a->scales, NG_UE8M0, true, ng_ceil_div(a->cols, NG_MXFP4_BLOCK), 1},

@@ -134,8 +134,9 @@ struct ng_backend {
 
     /* ---- carriers: exact ------------------------------------------------- */
     /* y = x in another carrier (or the same: a copy), rounded by the rules of
-     * semantics.md 3 to 7, pow2 scales; past BF16 is Inf. Groups matter to
-     * FP8_COL alone, and rows past the last group are not touched.
+     * semantics.md 3 to 7, pow2 scales; past BF16 is Inf. Rows past the last
+     * group are neither read nor written; but for that groups matter to FP8_COL
+     * alone. A batch has no groups and no FP8_COL. Tiles of tiles: a copy.
      *   From FP32 and BF16 to every carrier;
      *   MXFP4 -> FP8, FP8_COL, BF16, FP32;
      *   FP8 -> FP8_COL, MXFP4, BF16, FP32.
