@@ -175,6 +175,40 @@ void ng_outputs_free(ng_outputs *outputs)
     outputs->n = 0;
 }
 
+/* Copy the units of one output, a row at a time where its units are neighbours. */
+static void copy_units(const ng_tensor *to, const ng_tensor *from)
+{
+    const size_t size = ng_dtype_size(from->dtype);
+    const int last = from->rank - 1;
+    const int64_t line =
+        last >= 0 && from->stride[last] == 1 ? from->shape[last] : 1;
+    int64_t index[NG_MAX_RANK] = {0};
+    int64_t units, bytes;
+
+    if (ng_tensor_extent(&units, &bytes, from) != NG_OK)
+        abort();
+    for (int64_t i = 0; i < units; i += line) {
+        int64_t unit = 0;
+
+        for (int axis = 0; axis <= last; axis++)
+            unit += index[axis] * from->stride[axis];
+        memcpy((char *)to->data + unit * (int64_t)size,
+               (const char *)from->data + unit * (int64_t)size,
+               (size_t)line * size);
+        for (int axis = line > 1 ? last - 1 : last; axis >= 0; axis--) {
+            if (++index[axis] < from->shape[axis])
+                break;
+            index[axis] = 0;
+        }
+    }
+}
+
+void ng_outputs_copy(const ng_call *to, const ng_call *from)
+{
+    for (int i = 0; i < from->n_outputs; i++)
+        copy_units(&to->output[i], &from->output[i]);
+}
+
 static uint64_t unit_bits(const ng_tensor *tensor, int64_t unit)
 {
     const size_t size = ng_dtype_size(tensor->dtype);

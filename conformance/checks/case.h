@@ -66,6 +66,10 @@ bool ng_outputs_make(ng_outputs *outputs, ng_call *call, const ng_case *c,
                      unsigned char poison);
 void ng_outputs_free(ng_outputs *outputs);
 
+/* Copy every unit of the outputs of one call to those of another of the same
+ * shapes and strides; gaps and guards stay. */
+void ng_outputs_copy(const ng_call *to, const ng_call *from);
+
 /* Where two sets of outputs of the same call first differ. */
 typedef struct ng_difference {
     int64_t count;              /* differing units, guards and gaps as bytes */

@@ -124,6 +124,86 @@ static void expect_line(const char *has)
     ck_assert_str_eq(again, line);
 }
 
+/* Units of a call's outputs that hold one poison in one run and the other in
+ * the other. */
+static int64_t count_unwritten(const ng_call *first, const ng_call *second)
+{
+    int64_t n = 0;
+
+    for (int i = 0; i < first->n_outputs; i++) {
+        const ng_tensor *a = &first->output[i], *b = &second->output[i];
+        const size_t size = ng_dtype_size(a->dtype);
+        const int64_t rows = a->rank == 2 ? a->shape[0] : 1;
+
+        for (int64_t r = 0; r < rows; r++)
+            for (int64_t c = 0; c < a->shape[a->rank - 1]; c++) {
+                const int64_t unit = (a->rank == 2 ? r * a->stride[0] : 0)
+                                     + c * a->stride[a->rank - 1];
+                uint64_t in_a = 0, in_b = 0, poison_a = 0, poison_b = 0;
+
+                memcpy(&in_a, (char *)a->data + unit * (int64_t)size, size);
+                memcpy(&in_b, (char *)b->data + unit * (int64_t)size, size);
+                memset(&poison_a, ng_poison[0], size);
+                memset(&poison_b, ng_poison[1], size);
+                n += in_a == poison_a && in_b == poison_b;
+            }
+    }
+    return n;
+}
+
+/* The second run's expected values are copied from the first where there are
+ * no groups: every operation then writes all of its outputs. One case in each
+ * variant, each eighth stratum in turn. */
+START_TEST(without_groups_all_is_written)
+{
+    int64_t ran = 0;
+
+    for (int i = 0; ng_operation_at(i) != NULL; i++) {
+        const ng_operation *o = ng_operation_at(i);
+        ng_variant v;
+
+        for (int64_t n = 0; ng_variant_at(&v, o->axes, o->n_axes, &profile, n);
+             n++)
+            for (const ng_stratum *s = o->strata; s->name != NULL; s++) {
+                const int64_t count =
+                    (s - o->strata - n) % 8 == 0 ? s->count(&v, 0) : 0;
+                ng_outputs outputs[2];
+                ng_call call[2];
+                ng_case c;
+
+                if (count == 0 || (o->offers != NULL && !o->offers(&v)))
+                    continue;
+                ng_case_begin(&c, o->name, &v, s->name, n % count, 1);
+                s->fill(&c, n % count);
+                ng_case_spread(&c);
+                ck_assert(!c.failed);
+                for (int k = 0; k < 2; k++)
+                    ck_assert(ng_outputs_make(&outputs[k], &call[k], &c,
+                                              ng_poison[k]));
+                if (ng_call_input(&c.call, "offsets") == NULL
+                    && ng_subject_reference.covers(&c.call)
+                    && ng_subject_reference.run(&call[0]) == NG_OK
+                    && ng_subject_reference.run(&call[1]) == NG_OK) {
+                    ck_assert_msg(count_unwritten(&call[0], &call[1]) == 0,
+                                  "%s %s", o->name, s->name);
+                    ng_outputs_free(&outputs[1]);
+                    ck_assert(ng_outputs_make(&outputs[1], &call[1], &c,
+                                              ng_poison[0]));
+                    ng_outputs_copy(&call[1], &call[0]);
+                    ck_assert_ptr_null(ng_outputs_compare(&call[0], &outputs[0],
+                                                          &call[1], &outputs[1])
+                                           .tensor);
+                    ran++;
+                }
+                for (int k = 0; k < 2; k++)
+                    ng_outputs_free(&outputs[k]);
+                ng_case_end(&c);
+            }
+    }
+    ck_assert_int_gt(ran, 500);
+}
+END_TEST
+
 START_TEST(right)
 {
     ck_assert(verify());
@@ -302,6 +382,7 @@ int main(void)
 
     tcase_set_timeout(tcase, 60);
     tcase_add_checked_fixture(tcase, setup, NULL);
+    tcase_add_test(tcase, without_groups_all_is_written);
     tcase_add_test(tcase, right);
     tcase_add_test(tcase, flipped_bit);
     tcase_add_test(tcase, written_outside);

@@ -9,6 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#ifdef _OPENMP
+#include <omp.h>
+#endif
 
 #include "conformance/checks/shrink.h"
 #include "conformance/checks/verify_state.h"
@@ -124,6 +127,20 @@ static void keep_failure(ng_operation_result *result, const ng_failure *failure)
         result->failure[result->n_failures++] = *failure;
 }
 
+/* Threads for a chunk. Beside a subject in another process there is one more
+ * than processors: one waits for the subject, and the others would wait for
+ * that one; and more threads than processors do not spin at the chunk's end,
+ * where the subject needs the processor. */
+static int n_threads(const ng_verify_plan *plan)
+{
+#ifdef _OPENMP
+    return omp_get_max_threads() + (plan->host != NULL ? 1 : 0);
+#else
+    (void)plan;
+    return 1;
+#endif
+}
+
 /* Run cases first .. last - 1 of a stratum and add them to *result. */
 static void run_chunk(ng_operation_result *result, const ng_case_id *base,
                       const ng_variant *variant, const ng_verify_plan *plan,
@@ -146,7 +163,7 @@ static void run_chunk(ng_operation_result *result, const ng_case_id *base,
         return;
     }
     ng_host_restart_turns(plan->host);
-#pragma omp parallel for schedule(dynamic, 1)
+#pragma omp parallel for schedule(dynamic, 1) num_threads(n_threads(plan))
     for (int i = 0; i < n; i++) {
         ng_case_id id = *base;
         ng_verify_plan mine = *plan;

@@ -65,33 +65,27 @@ static int rank_of(const ng_call *call, const char *tensor)
     return t != NULL ? t->rank : 0;
 }
 
-/* Hold the bounded outputs of a finished run against the oracle. Returns whether
- * they are right; *failure is filled if not. */
-static bool judge_run(ng_failure *failure, const ng_call *got_call,
-                      ng_bounds bounds[NG_MAX_TENSORS],
-                      const ng_verify_plan *plan)
+/* Hold the bounded outputs of a finished run against the oracle's bounds.
+ * Returns whether they are right; *failure is filled if not. */
+static bool judge_run(ng_failure *failure, const ng_call *call,
+                      ng_bounds bounds[NG_MAX_TENSORS])
 {
-    ng_call call = *got_call;
     ng_excess excess = {0};
 
-    call.events = NULL;
-    if (plan->expected_rules != NULL)
-        call.rules = *plan->expected_rules;
-    failure->want_status = answer(plan, &call, bounds);
     if (failure->want_status != failure->got_status) {
         failure->kind = NG_FAILURE_STATUS;
         failure->difference.count = 1;
         return false;
     }
-    for (int i = 0; failure->got_status == NG_OK && i < call.n_outputs; i++)
+    for (int i = 0; failure->got_status == NG_OK && i < call->n_outputs; i++)
         if (bounds[i].bound != NULL)
-            ng_bounds_judge(&excess, &failure->judged, &call.output[i],
+            ng_bounds_judge(&excess, &failure->judged, &call->output[i],
                             &bounds[i]);
     if (excess.tensor == NULL)
         return true;
     failure->kind = NG_FAILURE_BOUND;
     snprintf(failure->tensor, sizeof failure->tensor, "%s", excess.tensor);
-    failure->rank = rank_of(&call, excess.tensor);
+    failure->rank = rank_of(call, excess.tensor);
     failure->difference.count = excess.count;
     failure->difference.tensor = failure->tensor;
     memcpy(failure->difference.index, excess.index, sizeof excess.index);
@@ -135,41 +129,71 @@ typedef struct expectation {
     int repeat;
     bool made;                  /* false: out of memory */
     bool in_bits;               /* all outputs, as the expected side has them */
-    ng_bounds bounds[NG_MAX_TENSORS];
+    bool is_bounded;            /* some output has bounds */
+    ng_bounds bounds[NG_MAX_TENSORS];   /* the first run's, which has them */
     ng_call call;
     ng_outputs outputs;
     ng_events events;
-    ng_status status;
+    ng_status status, bounds_status;
 } expectation;
 
 static void expect(expectation *e, const ng_case *c,
-                   const ng_operation *operation, const ng_verify_plan *plan,
-                   int repeat)
+                   const ng_operation *operation, const ng_verify_plan *plan)
 {
     memset(e, 0, sizeof *e);
-    e->repeat = repeat;
     e->made = (plan->oracle == NULL || ng_bounds_make(e->bounds, c, operation))
-              && ng_outputs_make(&e->outputs, &e->call, c, ng_poison[repeat]);
+              && ng_outputs_make(&e->outputs, &e->call, c, ng_poison[0]);
     if (!e->made)
         return;
     if (plan->expected_rules != NULL)
         e->call.rules = *plan->expected_rules;
-    e->in_bits = plan->oracle == NULL || !is_bounded(e->bounds)
-                 || (operation->stated && plan->subject->trusted);
-
-    /* One in another process must know the answer to a malformed call before it
-     * is asked. */
-    e->call.events = e->in_bits ? &e->events : NULL;
-    if (e->in_bits || plan->host != NULL)
-        e->status = answer(plan, &e->call, NULL);
+    e->is_bounded = plan->oracle != NULL && is_bounded(e->bounds);
+    e->in_bits =
+        !e->is_bounded || (operation->stated && plan->subject->trusted);
+    if (e->is_bounded)
+        e->status = e->bounds_status = answer(plan, &e->call, e->bounds);
     e->call.events = &e->events;
+    if (e->in_bits)
+        e->status = answer(plan, &e->call, NULL);
+}
+
+/* The same over another poison. Most operations write every unit: then this
+ * has the first one's. Ragged rows end before the tensor does, and only the
+ * operation knows what it leaves there, so it is asked once more. */
+static void expect_again(expectation *e, const expectation *first,
+                         const ng_case *c, const ng_verify_plan *plan)
+{
+    *e = *first;
+    e->repeat = 1;
+    e->outputs = (ng_outputs){0};
+    e->made = first->made
+              && ng_outputs_make(&e->outputs, &e->call, c, ng_poison[1]);
+    if (!e->made || !e->in_bits)
+        return;
+    e->call.rules = first->call.rules;
+    e->call.events = NULL;      /* counted already */
+    if (first->status == NG_OK && ng_call_input(&c->call, "offsets") == NULL)
+        ng_outputs_copy(&e->call, &first->call);
+    else
+        e->status = answer(plan, &e->call, NULL);
 }
 
 static void expect_end(expectation *e)
 {
-    ng_bounds_free(e->bounds);
+    if (e->repeat == 0)
+        ng_bounds_free(e->bounds);
     ng_outputs_free(&e->outputs);
 }
+
+/* One run of the subject: what it gave, before that is compared. */
+typedef struct trial {
+    bool made;                  /* false: out of memory */
+    bool answered;              /* there is something to compare */
+    ng_failure failure;         /* status and verdict; why there is nothing */
+    ng_call call;
+    ng_outputs outputs;
+    ng_events events;
+} trial;
 
 /* Ask a subject in another process. Returns false where there is no answer to
  * compare. */
@@ -193,57 +217,68 @@ static bool ask_foreign(ng_failure *failure, ng_call *call,
     return false;
 }
 
-/* What the subject gives, or has given. Returns false as above. */
-static bool ask(ng_failure *failure, ng_call *call, ng_outputs *outputs,
-                const ng_verify_plan *plan, const expectation *e)
+/* Room for a run's outputs. */
+static void prepare(trial *t, const ng_failure *failure, const ng_case *c,
+                    const expectation *e)
 {
-    if (plan->recorded != NULL) {
-        failure->got_status = plan->recorded->status;
-        for (int i = 0; i < plan->recorded->outputs.n; i++)
-            memcpy(outputs->block[i], plan->recorded->outputs.block[i],
-                   (size_t)outputs->span[i] + 2 * NG_GUARD_BYTES);
-        return true;
+    *t = (trial){.failure = *failure};
+    t->made =
+        e->made
+        && ng_outputs_make(&t->outputs, &t->call, c, ng_poison[e->repeat]);
+    if (t->made) {
+        t->call.events = &t->events;
+        return;
     }
-    if (plan->host != NULL && !ask_foreign(failure, call, plan, e))
-        return false;
-    if (plan->host == NULL)
-        failure->got_status = plan->subject->run(call);
-    return true;
+    t->failure.kind = NG_FAILURE_STATUS;
+    t->failure.want_status = NG_OK;
+    t->failure.got_status = NG_NO_MEMORY;
 }
 
-/* Compare one run of the subject with the specification's. */
-static bool compare_run(ng_failure *failure, const ng_case *c,
-                        const ng_verify_plan *plan, expectation *e)
+/* What the subject gives, or has given. */
+static void ask(trial *t, const ng_verify_plan *plan, const expectation *e)
 {
-    ng_events events = {0};
-    ng_outputs got = {0};
-    ng_call call;
-    bool same = false;
-
-    if (!e->made || !ng_outputs_make(&got, &call, c, ng_poison[e->repeat])) {
-        failure->kind = NG_FAILURE_STATUS;
-        failure->want_status = NG_OK;
-        failure->got_status = NG_NO_MEMORY;
-        goto done;
+    if (!t->made)
+        return;
+    t->failure.want_status = e->status;
+    t->answered = true;
+    if (plan->recorded != NULL) {
+        t->failure.got_status = plan->recorded->status;
+        for (int i = 0; i < plan->recorded->outputs.n; i++)
+            memcpy(t->outputs.block[i], plan->recorded->outputs.block[i],
+                   (size_t)t->outputs.span[i] + 2 * NG_GUARD_BYTES);
+    } else if (plan->host != NULL) {
+        t->answered = ask_foreign(&t->failure, &t->call, plan, e);
+    } else {
+        t->failure.got_status = plan->subject->run(&t->call);
     }
-    call.events = &events;
-    failure->want_status = e->status;
-    if (!ask(failure, &call, &got, plan, e))
-        goto done;
-    if (plan->oracle != NULL && is_bounded(e->bounds)
-        && !judge_run(failure, &call, e->bounds, plan))
-        goto done;
-    if (!e->in_bits)
-        failure->want_status =
-            failure->got_status != NG_OK
-                ? failure->got_status
-                : expect_rest(plan, &e->call, &call, e->bounds);
+}
+
+/* Compare one run of the subject with the specification's. Returns whether it
+ * is right; t->failure is filled if not. */
+static bool compare_run(trial *t, const ng_case *c, const ng_verify_plan *plan,
+                        expectation *e)
+{
+    ng_failure *failure = &t->failure;
+
+    if (!t->answered)
+        return false;
+    if (e->is_bounded) {
+        failure->want_status = e->bounds_status;
+        if (!judge_run(failure, &t->call, e->bounds))
+            return false;
+    }
+    failure->want_status = e->in_bits ? e->status
+                           : failure->got_status != NG_OK
+                               ? failure->got_status
+                               : expect_rest(plan, &e->call, &t->call,
+                                             e->bounds);
     if (failure->want_status != failure->got_status) {
         failure->kind = NG_FAILURE_STATUS;
         failure->difference.count = 1;
-        goto done;
+        return false;
     }
-    failure->difference = ng_outputs_compare(&e->call, &e->outputs, &call, &got);
+    failure->difference =
+        ng_outputs_compare(&e->call, &e->outputs, &t->call, &t->outputs);
     if (failure->difference.tensor != NULL) {
         failure->kind = failure->difference.outside ? NG_FAILURE_OUTSIDE
                                                     : NG_FAILURE_BITS;
@@ -251,40 +286,27 @@ static bool compare_run(ng_failure *failure, const ng_case *c,
                  failure->difference.tensor);
         failure->rank = failure->difference.outside
                             ? 1
-                            : rank_of(&call, failure->tensor);
+                            : rank_of(&t->call, failure->tensor);
         if (!failure->difference.outside)
             describe_input(failure->input, sizeof failure->input, &c->call,
                            failure);
-        goto done;
+        return false;
     }
     for (int i = 0; e->in_bits && plan->subject->counts_events
                     && plan->recorded == NULL && i < NG_N_EVENTS; i++)
-        if (e->events.count[i] != events.count[i]) {
+        if (e->events.count[i] != t->events.count[i]) {
             failure->kind = NG_FAILURE_EVENTS;
             failure->event = (ng_event)i;
             failure->difference.count = 1;
             failure->difference.want = e->events.count[i];
-            failure->difference.got = events.count[i];
-            goto done;
+            failure->difference.got = t->events.count[i];
+            return false;
         }
-    same = failure->verdict.kind == NG_VERDICT_NONE;
-    if (!same) {                        /* right, but it printed */
-        failure->kind = NG_FAILURE_SUBJECT;
-        failure->difference.count = 1;
-    }
-done:
-    if (plan->measure != NULL && e->repeat == 0 && got.n > 0
-        && failure->kind != NG_FAILURE_SUBJECT && !failure->not_covered)
-        ng_measure(plan->measure, c, &call, &got, failure->got_status, e->bounds,
-                   call.rules.rounding == NG_NEAREST_EVEN
-                       || plan->profile->pinned[NG_RULE_ROUNDING]);
-    if (plan->record != NULL && e->repeat == 0) {
-        plan->record->status = failure->got_status;
-        plan->record->outputs = got;
-    } else {
-        ng_outputs_free(&got);
-    }
-    return same;
+    if (failure->verdict.kind == NG_VERDICT_NONE)
+        return true;
+    failure->kind = NG_FAILURE_SUBJECT; /* right, but it printed */
+    failure->difference.count = 1;
+    return false;
 }
 
 static bool is_of_element(const ng_failure *failure)
@@ -342,49 +364,84 @@ static void classify(ng_failure *first, const ng_failure *second,
         first->kind = NG_FAILURE_UNSTABLE;
 }
 
-/* A stranger runs twice. Returns whether both runs were right, or neither was
- * covered. */
-static bool run_twice(ng_failure *failure, const ng_case *c,
-                      const ng_verify_plan *plan, expectation expected[2])
+/* Measure and keep the first run, where that is wanted, and free it. */
+static void trial_end(trial *t, const ng_case *c, const ng_verify_plan *plan,
+                      const expectation *e)
 {
-    ng_failure second = *failure;
+    if (plan->measure != NULL && t->outputs.n > 0
+        && t->failure.kind != NG_FAILURE_SUBJECT && !t->failure.not_covered)
+        ng_measure(plan->measure, c, &t->call, &t->outputs,
+                   t->failure.got_status, e->bounds,
+                   t->call.rules.rounding == NG_NEAREST_EVEN
+                       || plan->profile->pinned[NG_RULE_ROUNDING]);
+    if (plan->record != NULL) {
+        plan->record->status = t->failure.got_status;
+        plan->record->outputs = t->outputs;
+    } else {
+        ng_outputs_free(&t->outputs);
+    }
+}
 
-    if (!compare_run(failure, c, plan, &expected[0])) {
-        if (is_of_element(failure) && !failure->not_covered) {
-            const bool passed = compare_run(&second, c, plan, &expected[1]);
+/* What one run, or two of a stranger, say of a case. Returns whether all is
+ * right, or the case was not covered. */
+static bool judge_runs(ng_failure *failure, trial runs[2],
+                       expectation expected[2], const ng_case *c,
+                       const ng_verify_plan *plan, bool once)
+{
+    ng_failure *second = &runs[1].failure;
+    const bool first_passed = compare_run(&runs[0], c, plan, &expected[0]);
 
-            classify(failure, &second, passed, &c->call);
-        }
+    *failure = runs[0].failure;
+    if (once)
+        return first_passed;
+    if (!first_passed) {
+        if (runs[0].answered && is_of_element(failure))
+            classify(failure, second,
+                     compare_run(&runs[1], c, plan, &expected[1]), &c->call);
         return failure->not_covered;
     }
-    if (compare_run(&second, c, plan, &expected[1])) {
-        ng_judgement_add(&failure->judged, &second.judged);
+    if (compare_run(&runs[1], c, plan, &expected[1])) {
+        ng_judgement_add(&failure->judged, &second->judged);
         return true;
     }
-    if (is_of_element(&second))
-        second.kind = holds_poison(&second, &c->call, 1) ? NG_FAILURE_UNWRITTEN
-                                                         : NG_FAILURE_UNSTABLE;
-    *failure = second;
+    if (is_of_element(second))
+        second->kind = holds_poison(second, &c->call, 1)
+                           ? NG_FAILURE_UNWRITTEN
+                           : NG_FAILURE_UNSTABLE;
+    *failure = *second;
     return false;
 }
 
-/* Both sides of a case that has been made. */
+/* Both sides of a case that has been made. A stranger runs twice, the second
+ * time unless the first gave no answer. Only the asking takes turns: threads
+ * that share a process compute and compare beside each other. */
 static bool run_case(ng_failure *failure, ng_events *seen, const ng_case *c,
                      const ng_verify_plan *plan)
 {
     const bool once = plan->subject->trusted || plan->recorded != NULL;
-    const int n = once ? 1 : 2;
     expectation expected[2];
+    trial runs[2];
     bool passed;
 
-    for (int i = 0; i < n; i++)
-        expect(&expected[i], c, failure->id.operation, plan, i);
+    expect(&expected[0], c, failure->id.operation, plan);
+    prepare(&runs[0], failure, c, &expected[0]);
+    if (!once) {
+        expect_again(&expected[1], &expected[0], c, plan);
+        prepare(&runs[1], failure, c, &expected[1]);
+    }
     ng_host_await_turn(plan->host, plan->turn);
-    passed = once ? compare_run(failure, c, plan, &expected[0])
-                  : run_twice(failure, c, plan, expected);
+    ask(&runs[0], plan, &expected[0]);
+    if (!once && runs[0].answered)
+        ask(&runs[1], plan, &expected[1]);
+    ng_host_end_turn(plan->host, plan->turn);
+    passed = judge_runs(failure, runs, expected, c, plan, once);
     *seen = expected[0].events;
-    for (int i = 0; i < n; i++)
-        expect_end(&expected[i]);
+    trial_end(&runs[0], c, plan, &expected[0]);
+    if (!once) {
+        ng_outputs_free(&runs[1].outputs);
+        expect_end(&expected[1]);
+    }
+    expect_end(&expected[0]);
     return passed;
 }
 

@@ -315,8 +315,10 @@ void ng_host_end_turn(ng_host *host, int64_t turn)
         return;
     ng_host_await_turn(host, turn);
     pthread_mutex_lock(&host->turn_mutex);
-    host->turn = turn + 1;
-    pthread_cond_broadcast(&host->turned);
+    if (host->turn == turn) { /* else it has ended already */
+        host->turn = turn + 1;
+        pthread_cond_broadcast(&host->turned);
+    }
     pthread_mutex_unlock(&host->turn_mutex);
 }
 
