@@ -2,8 +2,8 @@
  *
  * Memory that runs out at will: malloc and its kin stand in the C library's
  * place, for the program that includes this, and fail once when told
- * to. FAILING_MEMORY is defined where that can be done: not beside a sanitizer,
- * whose own malloc must be the program's.
+ * to. Under gcc's address sanitizer they lead to its own, so that what a failing
+ * call leaks is found. FAILING_MEMORY is defined where all that can be done.
  */
 #ifndef NG_CONFORMANCE_CHECKS_FAILING_MEMORY_H
 #define NG_CONFORMANCE_CHECKS_FAILING_MEMORY_H
@@ -17,18 +17,33 @@
 #endif
 #endif
 
-#if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) \
-    && !defined(__SANITIZE_THREAD__) && !defined(SANITIZED_MEMORY)
+#if defined(__GLIBC__) && !defined(__SANITIZE_THREAD__) \
+    && !defined(SANITIZED_MEMORY)
 #define FAILING_MEMORY 1
 
 #include <errno.h>
+#include <stdlib.h>
+#include <string.h>
 
-extern void *__libc_malloc(size_t);
-extern void *__libc_calloc(size_t, size_t);
-extern void *__libc_realloc(void *, size_t);
+/* The sanitizer asks malloc for what a new thread needs, and cannot do without:
+ * there allocations fail in the thread that said so alone. */
+#ifdef __SANITIZE_ADDRESS__
+#define REAL(name) __interceptor_##name
+#define REAL_ALIGNED REAL(aligned_alloc)
+#define OF_THREADS _Thread_local
+#else
+#define REAL(name) __libc_##name
+#define REAL_ALIGNED REAL(memalign)
+#define OF_THREADS
+#endif
 
-static int memory_left = -1;           /* allocations before the one that fails */
-static bool memory_failed;
+extern void *REAL(malloc)(size_t);
+extern void *REAL(calloc)(size_t, size_t);
+extern void *REAL(realloc)(void *, size_t);
+extern void *REAL_ALIGNED(size_t, size_t);
+
+static OF_THREADS int memory_left = -1; /* allocations before the one that fails */
+static OF_THREADS bool memory_failed;
 
 static bool fails(void)
 {
@@ -40,17 +55,37 @@ static bool fails(void)
 
 void *malloc(size_t size)
 {
-    return fails() ? NULL : __libc_malloc(size);
+    return fails() ? NULL : REAL(malloc)(size);
 }
 
 void *calloc(size_t n, size_t size)
 {
-    return fails() ? NULL : __libc_calloc(n, size);
+    return fails() ? NULL : REAL(calloc)(n, size);
 }
 
 void *realloc(void *old, size_t size)
 {
-    return fails() ? NULL : __libc_realloc(old, size);
+    return fails() ? NULL : REAL(realloc)(old, size);
+}
+
+void *aligned_alloc(size_t alignment, size_t size)
+{
+    return fails() ? NULL : REAL_ALIGNED(alignment, size);
+}
+
+/* The sanitizer's own would not ask malloc. */
+char *strdup(const char *text)
+{
+    const size_t size = strlen(text) + 1;
+    char *copy = malloc(size);
+
+    return copy != NULL ? memcpy(copy, text, size) : NULL;
+}
+
+/* As malloc, but that it never fails: for what is not under test. */
+static inline void *sure_malloc(size_t size)
+{
+    return REAL(malloc)(size);
 }
 
 /* Let allocation n from here on, counted from 0, fail. */

@@ -89,6 +89,7 @@ static const struct {
     {"layer x ffn.multiply bf16\n",
      "mine:24: x ffn.multiply bf16: not a layer"},
     {"layer 5-3 recompute full\n", "not a layer"},
+    {"layer 5- recompute full\n", "mine:24: 5- recompute full: not a layer"},
     {"layer 3 recompute\n", "mine:24: recompute: no value"},
     {"layer 3 residual fp32\n", "mine:24: residual: no such key"},
     {"layer 3 ffn.multiply mxfp4\n", "mine:24: mxfp4: a format that this key"},

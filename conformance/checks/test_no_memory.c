@@ -43,7 +43,7 @@ START_TEST(every_allocation)
     ng_error error;
     int n = 0;
 
-    json_set_alloc_funcs(__libc_malloc, free);
+    json_set_alloc_funcs(sure_malloc, free);
     ck_assert_int_eq(ng_tensor_file_add_tensor(NULL, &good, "t", NG_FP32, 2,
                                                shape), NG_OK);
     ck_assert_int_eq(ng_tensor_file_add_tensor(NULL, &good, "u", NG_U8, 1,

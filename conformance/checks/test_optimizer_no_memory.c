@@ -19,7 +19,7 @@ static ng_optimizer *optimizer, *twin;
 static void set_up(void)
 {
     scratch_make();
-    json_set_alloc_funcs(__libc_malloc, free);
+    json_set_alloc_funcs(sure_malloc, free);
     optimizer = fixture_make(NG_ADAMW, flash, false);
     twin = fixture_make(NG_ADAMW, flash, false);
 }

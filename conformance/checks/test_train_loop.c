@@ -268,7 +268,7 @@ START_TEST(no_memory)
         bool did_fail;
 
         p = (part){.config = &config, .resume = resume, .until = 4};
-        json_set_alloc_funcs(__libc_malloc, free); /* reads could not tell */
+        json_set_alloc_funcs(sure_malloc, free); /* reads could not tell */
         fail_at(n);
         p.status = try_part(&p, ng_comm_self());
         did_fail = fail_no_more();

@@ -268,7 +268,7 @@ static void expect_call(const struct call *call, int n)
 {
     touched = false;
     strcpy(error.text, "untouched");
-    json_set_alloc_funcs(call->reads ? __libc_malloc : malloc, free);
+    json_set_alloc_funcs(call->reads ? sure_malloc : malloc, free);
     fail_at(n);
     const ng_status status = call->perform();
     const bool did_fail = fail_no_more();

@@ -85,11 +85,13 @@ nodist_libnarrowgauge_la_SOURCES += %D%/recipes_table.c
 # ---- tests -----------------------------------------------------------------------
 if HAVE_CHECK
 check_PROGRAMS += \
+	conformance/checks/test_backend_refusals \
 	conformance/checks/test_model_exact \
 	conformance/checks/test_model_gradients \
 	conformance/checks/test_model_gradients_moe \
 	conformance/checks/test_model_moe \
 	conformance/checks/test_model_recipe \
+	conformance/checks/test_model_refusals \
 	conformance/checks/test_model_step \
 	conformance/checks/test_traps_model \
 	conformance/checks/test_pretrained

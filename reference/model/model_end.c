@@ -39,8 +39,10 @@ static ng_status share_numbers(ng_model *m, ng_error *error)
     int64_t first, last;
     ng_status status = NG_NO_MEMORY;
 
-    if (mine == NULL || all == NULL)
+    if (mine == NULL || all == NULL) {
+        ng_fail(error, status, "step: out of memory");
         goto done;
+    }
     ng_comm_share(&first, &last, m->n_shards, comm->rank, comm->size);
     memcpy(mine, m->numbers + first,
            (size_t)(last - first) * sizeof *m->numbers);
@@ -53,9 +55,7 @@ static ng_status share_numbers(ng_model *m, ng_error *error)
 done:
     free(mine);
     free(all);
-    return status == NG_NO_MEMORY
-               ? ng_fail(error, status, "step: out of memory")
-               : status;
+    return status;
 }
 
 /* The counters that are added up over the ranks, then those of which the
@@ -131,10 +131,11 @@ ng_status ng_model_end_step(ng_model_result *result, ng_model *m,
                        "step: ended before all of its shards");
     m->stepping = false;
     status = m->backend->wait(m->backend->context);
-    if (status == NG_OK)
-        status = ng_tree_reduce(&m->shared, m->comm, error);
     if (status == NG_OK && ng_tree_total(&m->local) == NULL)
-        status = NG_BAD_SHAPE;
+        status = NG_BAD_SHAPE; /* a shard failed */
+    if (status != NG_OK)
+        return ng_fail(error, status, "step: %s", ng_status_text(status));
+    status = ng_tree_reduce(&m->shared, m->comm, error);
     if (status == NG_OK)
         status = share_numbers(m, error);
     if (status == NG_OK)
@@ -181,7 +182,9 @@ ng_status ng_model_gradient_norm(double *norm, ng_model *m, ng_error *error)
     }
     if (status == NG_OK)
         status = b->wait(b->context);
-    if (status == NG_OK) /* the bits of doubles, as integers */
+    if (status != NG_OK)
+        ng_fail(error, status, "gradient norm: %s", ng_status_text(status));
+    else /* the bits of doubles, as integers */
         status = share((int64_t *)(void *)all,
                        (const int64_t *)(const void *)mine, n, m->comm, error);
     for (int64_t i = 0; i < n && status == NG_OK; i++) {

@@ -17,7 +17,19 @@ typedef struct explaining {
     json_t *json; /* null: for people */
     json_t *flow; /* of the layer under way */
     int64_t layer;
+    bool lost; /* a part of the JSON, for want of memory */
 } explaining;
+
+/* A value, or null without memory, into the JSON, which then owns it. */
+static void put(explaining *e, const char *key, json_t *value)
+{
+    e->lost |= json_object_set_new(e->json, key, value) != 0;
+}
+
+static void append(explaining *e, json_t *array, json_t *value)
+{
+    e->lost |= json_array_append_new(array, value) != 0;
+}
 
 /* ---- one line of a flow -------------------------------------------------- */
 
@@ -41,12 +53,11 @@ static void line(explaining *e, const char *stage, const char *what,
                 shape, ng_carrier_name(carrier), (long long)bytes, how);
         return;
     }
-    json_array_append_new(e->flow,
-                          json_pack("{s:s, s:s, s:I, s:I, s:s, s:I, s:s}",
-                                    "stage", stage, "tensor", what, "rows",
-                                    (json_int_t)rows, "cols", (json_int_t)cols,
-                                    "format", ng_carrier_name(carrier), "bytes",
-                                    (json_int_t)bytes, "how", how));
+    append(e, e->flow,
+           json_pack("{s:s, s:s, s:I, s:I, s:s, s:I, s:s}", "stage", stage,
+                     "tensor", what, "rows", (json_int_t)rows, "cols",
+                     (json_int_t)cols, "format", ng_carrier_name(carrier),
+                     "bytes", (json_int_t)bytes, "how", how));
 }
 
 static void kept_line(explaining *e, const char *stage, const char *what,
@@ -155,7 +166,7 @@ static void summary(explaining *e, const char *name, double value,
                     const char *unit)
 {
     if (e->json != NULL) {
-        json_object_set_new(e->json, name, json_real(value));
+        put(e, name, json_real(value));
         return;
     }
     fprintf(e->out, "  %-34s %18.0f %s\n", name, value, unit);
@@ -186,8 +197,7 @@ static void layer_flow(explaining *e, int64_t layer)
     if (moe)
         experts(e);
     if (e->json != NULL)
-        json_object_set_new(e->json, moe ? "moe_layer" : "dense_layer",
-                            e->flow);
+        put(e, moe ? "moe_layer" : "dense_layer", e->flow);
 }
 
 /* ---- the model ----------------------------------------------------------- */
@@ -218,6 +228,7 @@ static void totals(explaining *e, const ng_model_count *n)
 static ng_status compare(explaining *e, ng_error *error)
 {
     json_t *rows = json_array();
+    ng_status status = NG_OK;
 
     if (e->json == NULL)
         fprintf(e->out,
@@ -226,54 +237,46 @@ static ng_status compare(explaining *e, ng_error *error)
                 "");
     for (int r = 0; r < NG_N_RECOMPUTES && e->json == NULL; r++)
         fprintf(e->out, " %22s", ng_recompute_name((ng_recompute)r));
-    for (int i = 0; ng_recipe_embedded(i) != NULL; i++) {
-        ng_recipe recipe;
-        ng_status status =
-            ng_recipe_open(&recipe, ng_recipe_embedded(i), error);
+    for (int i = 0; ng_recipe_embedded(i) != NULL && status == NG_OK; i++) {
+        ng_recipe recipe = {.n_overrides = 0};
 
+        status = ng_recipe_open(&recipe, ng_recipe_embedded(i), error);
         if (e->json == NULL)
             fprintf(e->out, "\n  %-8s", ng_recipe_embedded(i));
         for (int r = 0; r < NG_N_RECOMPUTES && status == NG_OK; r++) {
-            ng_model_count n;
+            ng_model_count n = {.parameters = 0};
 
             recipe.all.recompute = (ng_recompute)r;
             status =
                 ng_model_count_of(&n, e->config, &recipe, e->setting, error);
-            if (status != NG_OK)
-                break;
             if (e->json == NULL)
                 fprintf(e->out, " %10.3f %11.0f", n.peak_activation / 0x1p+30,
                         n.stored_token);
             else
-                json_array_append_new(
-                    rows,
-                    json_pack("{s:s, s:s, s:f, s:f, s:f, s:f}", "recipe",
-                              recipe.name, "recompute",
-                              ng_recompute_name((ng_recompute)r),
-                              "peak_activation", n.peak_activation,
-                              "stored_token", n.stored_token, "stored_moe",
-                              n.stored_moe, "sent_forward", n.sent_forward));
+                append(e, rows,
+                       json_pack("{s:s, s:s, s:f, s:f, s:f, s:f}", "recipe",
+                                 recipe.name, "recompute",
+                                 ng_recompute_name((ng_recompute)r),
+                                 "peak_activation", n.peak_activation,
+                                 "stored_token", n.stored_token, "stored_moe",
+                                 n.stored_moe, "sent_forward", n.sent_forward));
         }
         ng_recipe_free(&recipe);
-        if (status != NG_OK) {
-            json_decref(rows);
-            return status;
-        }
     }
     if (e->json != NULL)
-        json_object_set_new(e->json, "recipes", rows);
+        put(e, "recipes", rows);
     else
         json_decref(rows);
     if (e->json == NULL)
         fprintf(e->out, "\n");
-    return NG_OK;
+    return status;
 }
 
 ng_status ng_model_explain(FILE *out, const ng_model_config *config,
                            const ng_recipe *recipe,
                            const ng_explain_setting *setting, ng_error *error)
 {
-    explaining e = {out, config, recipe, setting, NULL, NULL, 0};
+    explaining e = {out, config, recipe, setting, NULL, NULL, 0, false};
     ng_model_count count;
     ng_status status =
         ng_model_count_of(&count, config, recipe, setting, error);
@@ -296,13 +299,16 @@ ng_status ng_model_explain(FILE *out, const ng_model_config *config,
     totals(&e, &count);
     status = compare(&e, error);
     if (e.json != NULL) {
-        if (status == NG_OK
-            && (json_dumpf(e.json, out, JSON_INDENT(1)) != 0
-                || fputc('\n', out) == EOF))
-            status = ng_fail(error, NG_BAD_FILE, "explain: cannot write");
+        char *text = e.lost ? NULL : json_dumps(e.json, JSON_INDENT(1));
+
+        if (status == NG_OK && text == NULL)
+            status = ng_fail(error, NG_NO_MEMORY, "explain: out of memory");
+        if (status == NG_OK)
+            fprintf(out, "%s\n", text);
+        free(text);
         json_decref(e.json);
     }
-    if (status == NG_OK && ferror(out) != 0)
+    if (status == NG_OK && (fflush(out) != 0 || ferror(out) != 0))
         status = ng_fail(error, NG_BAD_FILE, "explain: cannot write");
     return status;
 }

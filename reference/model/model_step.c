@@ -274,6 +274,8 @@ static ng_pass pass_of(ng_model *m, const ng_model_shard *shard,
 {
     const bool some = shard->shard >= 0;
 
+    if (error != NULL)
+        error->text[0] = '\0';
     return (ng_pass){
         .model = m,
         .b = m->backend,
@@ -291,10 +293,11 @@ static ng_pass pass_of(ng_model *m, const ng_model_shard *shard,
     };
 }
 
+/* The line of what failed, where it wrote one: the exchange does. */
 static ng_status finish(const ng_pass *p, ng_error *error)
 {
-    if (p->status == NG_OK)
-        return NG_OK;
+    if (p->status == NG_OK || (error != NULL && error->text[0] != '\0'))
+        return p->status;
     return ng_fail(error, p->status, "model: %s", ng_status_text(p->status));
 }
 

@@ -57,7 +57,7 @@ typedef struct numbers {
 } numbers;
 
 /* The next word of a line into word [MAX_NAME], numbers put in; what follows
- * it, or null if there is none, or it is too long. */
+ * it, or null if there is none (word is empty), or it is too long. */
 static const char *next_word(char *word, const char *text, numbers n)
 {
     static const char *const names[] = {"{layer}", "{expert}", "{block}"};
@@ -70,8 +70,10 @@ static const char *next_word(char *word, const char *text, numbers n)
 
         while (i < 3 && strncmp(text, names[i], strlen(names[i])) != 0)
             i++;
-        if (length + 24 >= MAX_NAME)
+        if (length + 24 >= MAX_NAME) {
+            word[length] = '\0';
             return NULL;
+        }
         if (i == 3) {
             word[length++] = *text++;
             continue;
@@ -218,6 +220,9 @@ static ng_status stack(float *out, const ng_pretrained *p, const char *names,
             return status;
         filled += height;
     }
+    if (word[0] != '\0')
+        return ng_fail(error, NG_BAD_FILE, "%s: tensor \"%.40s...\": too long",
+                       name, word);
     if (filled != rows)
         return ng_fail(error, NG_BAD_FILE, "%s: %lld of its %lld rows", name,
                        (long long)filled, (long long)rows);

@@ -203,7 +203,7 @@ static ng_status set_layers(parse *p, char *text)
     long last = first;
     int key;
 
-    if (*end == '-')
+    if (*end == '-' && end[1] >= '0' && end[1] <= '9')
         last = strtol(end + 1, &end, 10);
     if (end == text || strchr(" \t", *end) == NULL || *end == '\0' || first < 0
         || last < first || last >= MAX_LAYERS)

@@ -181,6 +181,13 @@ static slice slice_of(const ng_tree *tree, int rank, int size)
     return (slice){first, last - first};
 }
 
+/* One line for what has none of its own, and the status. */
+static ng_status fail(ng_error *error, ng_status status)
+{
+    return ng_fail(error, status, "sum over shards: %s",
+                   ng_status_text(status));
+}
+
 /* What every rank sends and gets: slice q of each of its loose ends to rank q.
  */
 static ng_status scatter(float *from, ng_tree *tree, const ng_comm *comm,
@@ -208,6 +215,8 @@ static ng_status scatter(float *from, ng_tree *tree, const ng_comm *comm,
     if (status == NG_OK)
         status = comm->exchange(comm->context, from, from_bytes, to, to_bytes,
                                 error);
+    else
+        fail(error, status);
     b->free(b->context, to);
     return status;
 }
@@ -254,6 +263,8 @@ static ng_status gather(float *sum, const float *mine, const ng_tree *tree,
     if (status == NG_OK)
         status =
             comm->exchange(comm->context, sum, from_bytes, to, to_bytes, error);
+    else
+        fail(error, status);
     b->free(b->context, to);
     return status;
 }
@@ -267,15 +278,15 @@ ng_status ng_tree_reduce(ng_tree *tree, const ng_comm *comm, ng_error *error)
     int64_t n_all = 0;
     ng_tree of_slice = {0};
     float *from = NULL, *mine = NULL, *sum = NULL;
-    ng_status status = NG_NO_MEMORY;
+    ng_status status;
 
     if (comm->size == 1)
-        return ng_tree_total(tree) != NULL ? NG_OK : NG_BAD_SHAPE;
+        return ng_tree_total(tree) != NULL ? NG_OK : fail(error, NG_BAD_SHAPE);
 
     int64_t *bytes = calloc(2 * (size_t)comm->size, sizeof *bytes);
 
     if (bytes == NULL)
-        return NG_NO_MEMORY;
+        return fail(error, NG_NO_MEMORY);
     for (int p = 0; p < comm->size; p++) {
         const int n = loose_ends(of_rank, tree->leaves, p, comm->size);
 
@@ -283,8 +294,10 @@ ng_status ng_tree_reduce(ng_tree *tree, const ng_comm *comm, ng_error *error)
         n_all += n;
     }
     from = b->alloc(b->context, n_all * own.n * FLOAT + FLOAT);
-    if (from == NULL)
+    if (from == NULL) {
+        status = fail(error, NG_NO_MEMORY);
         goto done;
+    }
     status = scatter(from, tree, comm, bytes, bytes + comm->size, n_ends, ends,
                      error);
     if (status != NG_OK)
@@ -293,8 +306,10 @@ ng_status ng_tree_reduce(ng_tree *tree, const ng_comm *comm, ng_error *error)
     status = sum_slice(&mine, &of_slice, from, tree->leaves, comm);
     if (status == NG_OK)
         status = ng_tree_leaf(&sum, tree);
-    if (status != NG_OK)
+    if (status != NG_OK) {
+        fail(error, status);
         goto done;
+    }
     status = gather(sum, mine, tree, comm, bytes, bytes + comm->size, error);
     if (status != NG_OK) {
         ng_tree_drop(tree, sum);
