@@ -447,6 +447,7 @@ check_PROGRAMS += \
 	%D%/checks/test_refusals_options \
 	%D%/checks/test_refusals_optim \
 	%D%/checks/test_optimizer \
+	%D%/checks/test_optimizer_backend \
 	%D%/checks/test_optimizer_file \
 	%D%/checks/test_optimizer_no_memory \
 	%D%/checks/test_optimizer_refusals \

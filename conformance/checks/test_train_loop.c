@@ -240,6 +240,66 @@ START_TEST(ranks_resume_the_same)
 }
 END_TEST
 
+/* ---- what goes through the table ----------------------------------------- */
+
+static int n_steps, n_splits, n_merges;
+
+static ng_status count_step(void *context, const ng_weights *theta,
+                            const ng_state *m, const ng_state *v,
+                            const ng_gradient *g, int64_t n,
+                            const ng_step_constants *c, const ng_rules *rules,
+                            ng_optim_counts *counts)
+{
+    n_steps++;
+    return ng_backend_reference()->step(context, theta, m, v, g, n, c, rules,
+                                        counts);
+}
+
+static ng_status count_split(void *context, const ng_weights *weights,
+                             const float *theta, int64_t n,
+                             const ng_rules *rules, ng_optim_counts *counts)
+{
+    n_splits++;
+    return ng_backend_reference()->split(context, weights, theta, n, rules,
+                                         counts);
+}
+
+static ng_status count_merge(void *context, float *theta,
+                             const ng_weights *weights, int64_t n,
+                             const ng_rules *rules)
+{
+    n_merges++;
+    return ng_backend_reference()->merge(context, theta, weights, n, rules);
+}
+
+/* Every parameter's first value, its step and its new value are the backend's
+ * to compute. */
+START_TEST(steps_are_the_backends)
+{
+    const ng_train_config config = config_of("run", "text");
+    ng_backend counting = *ng_backend_reference();
+    const ng_train_options options = {.backend = &counting,
+                                      .comm = ng_comm_self()};
+    ng_train *train = NULL;
+    int64_t n;
+
+    counting.step = count_step;
+    counting.split = count_split;
+    counting.merge = count_merge;
+    ck_assert_int_eq(
+        ng_train_create(&train, &config, &recipe, &options, &error), NG_OK);
+    n = ng_model_n_parameters(ng_train_model(train));
+    ck_assert_int_eq(n_splits, n);
+    ck_assert_int_eq(n_merges, n);
+    ck_assert_int_eq(n_steps, 0);
+    ck_assert_int_eq(ng_train_run(NULL, train, 2, &error), NG_OK);
+    ck_assert_int_eq(n_steps, 2 * n);
+    ck_assert_int_eq(n_merges, 3 * n);
+    ck_assert_int_eq(n_splits, n);
+    ng_train_free(train);
+}
+END_TEST
+
 #ifdef FAILING_MEMORY
 static ng_train_config short_config(const char *run)
 {
@@ -330,6 +390,7 @@ int main(void)
     tcase_add_test(tcase, ranks_write_the_same);
     tcase_add_test(tcase, ranks_agree);
     tcase_add_test(tcase, ranks_resume_the_same);
+    tcase_add_test(tcase, steps_are_the_backends);
 #ifdef FAILING_MEMORY
     tcase_add_test(tcase, no_memory);
     tcase_add_test(tcase, no_memory_at_the_start);

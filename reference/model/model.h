@@ -134,6 +134,10 @@ void ng_model_initial(float *theta, const ng_model *model, int64_t parameter,
 ng_status ng_model_load(ng_model *model, int64_t parameter, const float *theta,
                         ng_error *error);
 
+/* The same of theta in the backend's memory, where it stays. */
+ng_status ng_model_load_there(ng_model *model, int64_t parameter,
+                              const float *theta, ng_error *error);
+
 /* The gradient of a local parameter after end_step: FP32 [n] in the backend's
  * memory, until the next begin_step. Null if it is not local. */
 const float *ng_model_gradient(const ng_model *model, int64_t parameter);

@@ -88,23 +88,55 @@ static ng_status load_array(ng_model *m, const ng_slot *slot,
                        l->expert >= 0 ? l->expert - m->first_expert : 0, theta);
 }
 
+/* A local parameter, FP32 and without data yet; null: not on this rank. */
+static const ng_slot *find(ng_array *values, const ng_model *m,
+                           int64_t parameter, ng_error *error)
+{
+    const ng_slot *slot;
+
+    if (parameter < 0 || parameter >= m->n_slots
+        || !m->slots[parameter].seen.local) {
+        (void)ng_fail(error, NG_BAD_SHAPE, "parameter %lld: not on this rank",
+                      (long long)parameter);
+        return NULL;
+    }
+    slot = &m->slots[parameter];
+    *values = (ng_array){.carrier = NG_CARRY_FP32,
+                         .batch = 1,
+                         .rows = slot->listed.rows,
+                         .cols = slot->listed.cols};
+    return slot;
+}
+
+static ng_status say(ng_status status, const ng_slot *slot, ng_error *error)
+{
+    return status == NG_OK ? NG_OK
+                           : ng_fail(error, status, "%s: %s", slot->seen.name,
+                                     ng_status_text(status));
+}
+
+ng_status ng_model_load_there(ng_model *m, int64_t parameter,
+                              const float *theta, ng_error *error)
+{
+    ng_array values;
+    const ng_slot *slot = find(&values, m, parameter, error);
+
+    if (slot == NULL)
+        return NG_BAD_SHAPE;
+    values.data = (void *)(uintptr_t)theta; /* read alone */
+    return say(load_array(m, slot, &values), slot, error);
+}
+
 ng_status ng_model_load(ng_model *m, int64_t parameter, const float *theta,
                         ng_error *error)
 {
     const ng_backend *b = m->backend;
-    ng_slot *slot;
     ng_array values;
+    const ng_slot *slot = find(&values, m, parameter, error);
     ng_status status;
 
-    if (parameter < 0 || parameter >= m->n_slots
-        || !m->slots[parameter].seen.local)
-        return ng_fail(error, NG_BAD_SHAPE, "parameter %lld: not on this rank",
-                       (long long)parameter);
-    slot = &m->slots[parameter];
-    values = (ng_array){.carrier = NG_CARRY_FP32,
-                        .batch = 1,
-                        .rows = slot->listed.rows,
-                        .cols = slot->listed.cols};
+    if (slot == NULL)
+        return NG_BAD_SHAPE;
     if (!ng_model_allocate(m, &values))
         return ng_fail(error, NG_NO_MEMORY, "%s: out of memory",
                        slot->seen.name);
@@ -115,9 +147,7 @@ ng_status ng_model_load(ng_model *m, int64_t parameter, const float *theta,
     if (status == NG_OK)
         status = b->wait(b->context);
     b->free(b->context, values.data);
-    return status == NG_OK ? NG_OK
-                           : ng_fail(error, status, "%s: %s", slot->seen.name,
-                                     ng_status_text(status));
+    return say(status, slot, error);
 }
 
 const float *ng_model_gradient(const ng_model *m, int64_t parameter)

@@ -2,6 +2,7 @@
 # libnarrowgauge, continued: weights split, states companded, optimizer steps.
 libnarrowgauge_la_SOURCES += \
 	%D%/optimizer.c \
+	%D%/optimizer_backend.c \
 	%D%/optimizer_file.c \
 	%D%/optimizer_load.c \
 	%D%/optimizer_lr.c \
@@ -30,6 +31,7 @@ libnarrowgauge_la_SOURCES += \
 	%D%/ref_step_sgdw.c \
 	%D%/ref_stepping.c \
 	%D%/ref_updates.c \
+	%D%/optimizer_backend.h \
 	%D%/optimizer_file.h \
 	%D%/optimizer_loading.h \
 	%D%/optimizer_parts.h \

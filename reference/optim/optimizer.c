@@ -7,25 +7,6 @@
 #include "reference/optim/ref_optim_views.h"
 #include "reference/optim/ref_step_constants.h"
 
-void *ng_optimizer_take(ng_optimizer *optimizer, int64_t size)
-{
-    void *data = size > 0 ? calloc((size_t)size, 1) : NULL;
-
-    if (data == NULL)
-        return NULL;
-    optimizer->allocated += size;
-    if (optimizer->allocated > optimizer->peak)
-        optimizer->peak = optimizer->allocated;
-    return data;
-}
-
-void ng_optimizer_give(ng_optimizer *optimizer, void *data, int64_t size)
-{
-    if (data != NULL)
-        optimizer->allocated -= size;
-    free(data);
-}
-
 static ng_status no_memory(ng_error *error)
 {
     return ng_fail(error, NG_NO_MEMORY, "optimizer: out of memory");
@@ -66,6 +47,8 @@ void ng_optimizer_free(ng_optimizer *optimizer)
         return;
     for (int64_t i = 0; i < optimizer->n_parameters; i++)
         ng_optimizer_free_parameter(optimizer, optimizer->parameters[i]);
+    if (optimizer->backend != NULL)
+        optimizer->backend->free(optimizer->backend->context, optimizer->scale);
     free(optimizer->parameters);
     free(optimizer->released);
     free(optimizer->groups);

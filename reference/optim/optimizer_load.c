@@ -113,27 +113,32 @@ static ng_status check_all(ng_optimizer_loading *in)
     return FAULT(in, NULL, "tensors", "one is there twice");
 }
 
-static void take_all(const ng_optimizer_loading *in)
+static ng_status take_all(const ng_optimizer_loading *in)
 {
     ng_optimizer *optimizer = in->optimizer;
+    ng_status status = NG_OK;
 
-    for (int64_t i = 0; i < optimizer->n_parameters; i++) {
+    for (int64_t i = 0; i < optimizer->n_parameters && status == NG_OK; i++) {
         ng_optimizer_array arrays[NG_OPTIMIZER_MAX_ARRAYS];
         const int n =
             ng_optimizer_arrays(arrays, optimizer, optimizer->parameters[i]);
 
-        for (int a = 0; a < n; a++) {
+        for (int a = 0; a < n && status == NG_OK; a++) {
             const ng_tensor *tensor =
                 ng_tensor_file_find(in->file, arrays[a].name);
 
-            if (arrays[a].bytes > 0)
-                memcpy(arrays[a].data, tensor->data, (size_t)arrays[a].bytes);
+            status = ng_optimizer_write(arrays[a].data, optimizer, tensor->data,
+                                        arrays[a].bytes);
         }
     }
+    if (status != NG_OK)
+        return ng_fail(in->error, status, "%s: %s", in->path,
+                       ng_status_text(status));
     for (int64_t i = 0; i < optimizer->n_groups; i++)
         optimizer->groups[i] = in->groups[i];
     optimizer->skipped = in->skipped;
     optimizer->partial = in->partial;
+    return NG_OK;
 }
 
 ng_status ng_optimizer_from_tensors(ng_optimizer *optimizer,
@@ -156,10 +161,10 @@ ng_status ng_optimizer_from_tensors(ng_optimizer *optimizer,
         memcpy(in.groups, optimizer->groups,
                (size_t)optimizer->n_groups * sizeof *in.groups);
 
-    const ng_status status = check_all(&in);
+    ng_status status = check_all(&in);
 
     if (status == NG_OK)
-        take_all(&in);
+        status = take_all(&in);
     free(in.groups);
     return status;
 }

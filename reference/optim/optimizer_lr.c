@@ -69,6 +69,10 @@ ng_status ng_optimizer_check_lr(ng_lr_report *report,
         return ng_fail(error, NG_BAD_POINTER, "learning rate: %s",
                        ng_status_text(NG_BAD_POINTER));
 
+    if (optimizer->backend != NULL)
+        return ng_fail(error, NG_NOT_COVERED,
+                       "learning rate: the weights are a backend's");
+
     const bool adam = optimizer->kind == NG_ADAM || optimizer->kind == NG_ADAMW;
 
     for (int64_t i = 0; i < optimizer->n_parameters; i++) {

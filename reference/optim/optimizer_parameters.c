@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Parameters: their arrays, and FP32 weights in and out.
+ * Parameters and their arrays.
  */
 #include "reference/optim/optimizer.h"
 
@@ -10,8 +10,6 @@
 
 #include "formats/layout.h"
 #include "reference/optim/optimizer_parts.h"
-#include "reference/optim/ref_merge_weights.h"
-#include "reference/optim/ref_split_weights.h"
 
 static ng_status no_memory(ng_error *error)
 {
@@ -181,39 +179,4 @@ ng_status ng_optimizer_find_parameter(const ng_optimizer *optimizer,
         return ng_fail(error, NG_BAD_SHAPE,
                        "parameter: there is no number %" PRId64, parameter);
     return NG_OK;
-}
-
-ng_status ng_optimizer_export(float *theta, const ng_optimizer *optimizer,
-                              int64_t parameter, ng_error *error)
-{
-    ng_status status = ng_optimizer_find_parameter(optimizer, parameter, error);
-
-    if (status != NG_OK)
-        return status;
-
-    const ng_parameter *p = optimizer->parameters[parameter];
-    const ng_optim_options options = {.rules = &optimizer->rules};
-
-    status = ng_ref_merge_weights(theta, &p->weights, p->n, &options);
-    return status == NG_OK ? NG_OK
-                           : ng_fail(error, status, "parameter: %s: %s",
-                                     p->name, ng_status_text(status));
-}
-
-ng_status ng_optimizer_import(ng_optimizer *optimizer, int64_t parameter,
-                              const float *theta, ng_error *error)
-{
-    ng_status status = ng_optimizer_find_parameter(optimizer, parameter, error);
-
-    if (status != NG_OK)
-        return status;
-
-    const ng_parameter *p = optimizer->parameters[parameter];
-    const ng_optim_options options = {.rules = &optimizer->rules,
-                                      .counts = &optimizer->counts};
-
-    status = ng_ref_split_weights(&p->weights, theta, p->n, &options);
-    return status == NG_OK ? NG_OK
-                           : ng_fail(error, status, "parameter: %s: %s",
-                                     p->name, ng_status_text(status));
 }

@@ -6,6 +6,7 @@
 #define NG_REFERENCE_OPTIM_OPTIMIZER_PARTS_H
 
 #include "reference/optim/optimizer.h"
+#include "reference/train/backend.h"
 
 typedef struct ng_group {
     ng_group_settings settings;
@@ -14,6 +15,8 @@ typedef struct ng_group {
 } ng_group;
 
 struct ng_optimizer {
+    const ng_backend *backend;      /* null: the host and the reference */
+    float *scale;                   /* the backend's: of every gradient */
     ng_optimizer_kind kind;
     ng_rules rules;
     ng_group *groups;
@@ -34,6 +37,23 @@ void *ng_optimizer_take(ng_optimizer *optimizer, int64_t size);
 
 /* Free such an array; null is allowed. */
 void ng_optimizer_give(ng_optimizer *optimizer, void *data, int64_t size);
+
+/* Copy an array to or from host memory; bytes may be 0. The status is the
+ * backend's. */
+ng_status ng_optimizer_read(void *to, const ng_optimizer *optimizer,
+                            const void *from, int64_t bytes);
+ng_status ng_optimizer_write(void *to, const ng_optimizer *optimizer,
+                             const void *from, int64_t bytes);
+
+/* Whether a parameter's gradient, times *scale (host, may be null), is finite;
+ * its step by its group's constants; and the end of all that was begun. Without
+ * a backend they cannot fail: the arrays are the optimizer's own and the
+ * constants have been judged. */
+ng_status ng_optimizer_look_at(bool *finite, const ng_optimizer *optimizer,
+                               const ng_parameter *p, const float *scale);
+ng_status ng_optimizer_move(ng_optimizer *optimizer, const ng_parameter *p,
+                            const float *scale);
+ng_status ng_optimizer_wait(const ng_optimizer *optimizer);
 
 /* Free a parameter and its arrays. */
 void ng_optimizer_free_parameter(ng_optimizer *optimizer, ng_parameter *p);

@@ -103,8 +103,9 @@ static ng_status add_parameter(ng_tensor_file *file,
                                                 a->rank, a->shape))
             != NG_OK)
             return status;
-        if (a->bytes > 0)
-            memcpy(data, a->data, (size_t)a->bytes);
+        if ((status = ng_optimizer_read(data, optimizer, a->data, a->bytes))
+            != NG_OK)
+            return status;
     }
     return NG_OK;
 }

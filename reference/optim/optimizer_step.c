@@ -5,7 +5,6 @@
 #include <stddef.h>
 
 #include "reference/optim/optimizer_parts.h"
-#include "reference/optim/ref_step.h"
 #include "reference/optim/ref_step_constants.h"
 
 /* Make the constants of every group's next step, empty groups included, before
@@ -38,43 +37,37 @@ static ng_status prepare(ng_optimizer *optimizer, ng_error *error)
     return NG_OK;
 }
 
-static ng_gradient gradient_of(const ng_parameter *p, const float *scale)
-{
-    return (ng_gradient){p->gradient_dtype, p->gradient, scale};
-}
-
-/* Of the two calls below neither can refuse: the arrays are the optimizer's own
- * and the constants have been judged. */
-static bool is_finite(const ng_parameter *p, const float *scale)
-{
-    const ng_gradient g = gradient_of(p, scale);
-    bool finite = false;
-
-    (void)ng_ref_gradient_is_finite(&finite, &g, p->n);
-    return finite;
-}
-
-static void step_parameter(ng_optimizer *optimizer, const ng_parameter *p,
-                           const float *scale)
-{
-    const ng_gradient g = gradient_of(p, scale);
-    const ng_optim_options options = {.rules = &optimizer->rules,
-                                      .counts = &optimizer->counts};
-
-    (void)ng_ref_step(&p->weights, &p->momentum, &p->variance, &g, p->n,
-                      &optimizer->groups[p->group].constants, &options);
-}
-
 /* Whether every gradient that is there is finite. */
-static bool all_finite(const ng_optimizer *optimizer, const float *scale)
+static ng_status look_at_all(bool *finite, const ng_optimizer *optimizer,
+                             const float *scale)
 {
-    for (int64_t i = 0; i < optimizer->n_parameters; i++) {
-        const ng_parameter *p = optimizer->parameters[i];
+    ng_status status = NG_OK;
 
-        if (p->gradient != NULL && !is_finite(p, scale))
-            return false;
-    }
-    return true;
+    *finite = true;
+    for (int64_t i = 0;
+         i < optimizer->n_parameters && *finite && status == NG_OK; i++)
+        if (optimizer->parameters[i]->gradient != NULL)
+            status = ng_optimizer_look_at(finite, optimizer,
+                                          optimizer->parameters[i], scale);
+    return status;
+}
+
+static ng_status move_all(ng_optimizer *optimizer, const float *scale)
+{
+    ng_status status = NG_OK;
+
+    for (int64_t i = 0; i < optimizer->n_parameters && status == NG_OK; i++)
+        if (optimizer->parameters[i]->gradient != NULL)
+            status = ng_optimizer_move(optimizer, optimizer->parameters[i],
+                                       scale);
+    return status == NG_OK ? ng_optimizer_wait(optimizer) : status;
+}
+
+static ng_status say(ng_status status, ng_error *error)
+{
+    return status == NG_OK ? NG_OK
+                           : ng_fail(error, status, "step: %s",
+                                     ng_status_text(status));
 }
 
 static void advance(ng_optimizer *optimizer)
@@ -110,8 +103,7 @@ ng_status ng_optimizer_is_finite(bool *finite, const ng_optimizer *optimizer,
 {
     if (finite == NULL || optimizer == NULL)
         return null_pointer("gradients", error);
-    *finite = all_finite(optimizer, scale);
-    return NG_OK;
+    return say(look_at_all(finite, optimizer, scale), error);
 }
 
 ng_status ng_optimizer_skip(ng_optimizer *optimizer, ng_error *error)
@@ -128,21 +120,21 @@ ng_status ng_optimizer_step(bool *stepped, ng_optimizer *optimizer,
 {
     ng_status status = check_idle(optimizer, error);
 
+    bool finite;
+
     if (status == NG_OK)
         status = prepare(optimizer, error);
+    if (status == NG_OK)
+        status = say(look_at_all(&finite, optimizer, scale), error);
     if (status != NG_OK)
         return status;
-
-    const bool finite = all_finite(optimizer, scale);
-
     tell(stepped, finite);
     if (!finite)
         return ng_optimizer_skip(optimizer, error);
-    for (int64_t i = 0; i < optimizer->n_parameters; i++)
-        if (optimizer->parameters[i]->gradient != NULL)
-            step_parameter(optimizer, optimizer->parameters[i], scale);
-    advance(optimizer);
-    return NG_OK;
+    status = say(move_all(optimizer, scale), error);
+    if (status == NG_OK)
+        advance(optimizer);
+    return status;
 }
 
 ng_status ng_optimizer_begin_release(ng_optimizer *optimizer, ng_error *error)
@@ -174,8 +166,8 @@ ng_status ng_optimizer_release(bool *stepped, ng_optimizer *optimizer,
                                int64_t parameter, const float *scale,
                                ng_error *error)
 {
-    const ng_status status =
-        ng_optimizer_find_parameter(optimizer, parameter, error);
+    ng_status status = ng_optimizer_find_parameter(optimizer, parameter, error);
+    bool finite;
 
     if (status != NG_OK)
         return status;
@@ -192,10 +184,13 @@ ng_status ng_optimizer_release(bool *stepped, ng_optimizer *optimizer,
         return ng_fail(error, NG_BAD_VALUE, "release: %s: has no gradient",
                        p->name);
 
-    const bool finite = is_finite(p, scale);
-
-    if (finite)
-        step_parameter(optimizer, p, scale);
+    status = ng_optimizer_look_at(&finite, optimizer, p, scale);
+    if (status == NG_OK && finite)
+        status = ng_optimizer_move(optimizer, p, scale);
+    if (status == NG_OK)
+        status = ng_optimizer_wait(optimizer); /* the gradient is freed */
+    if (status != NG_OK)
+        return say(status, error);
     optimizer->released[parameter] = true;
     count_release(&optimizer->release, parameter, p->n, finite);
     tell(stepped, finite);

@@ -294,16 +294,29 @@ struct ng_backend {
     /* sum          y[i] = RN32(a[i] + b[i]), y may be a: a node of the tree of
      *              shards
      * sum_squares  host FP64, of FP32 numbers in ascending order
+     * is_finite    host: whether every element of g, widened and multiplied by
+     *              its scale as a step does, is finite; true for n = 0
      * step         one optimizer step, bits of semantics.md 9 (ng_ref_step has
-     *              the arguments); all pointers but c are the backend's */
+     *              the arguments); what happened is added to *counts (host), at
+     *              the latest when wait returns
+     * split, merge weights from FP32 numbers theta [n] and back, semantics.md 8
+     * Tensors and a gradient's scale are the backend's; views, constants, rules
+     * and counts are the host's. step, split and merge are exact. */
     ng_status (*sum)(void *context, float *y, const float *a, const float *b,
                      int64_t n);
     ng_status (*sum_squares)(void *context, double *sum, const float *x,
                              int64_t n);
+    ng_status (*is_finite)(void *context, bool *finite, const ng_gradient *g,
+                           int64_t n);
     ng_status (*step)(void *context, const ng_weights *theta, const ng_state *m,
                       const ng_state *v, const ng_gradient *g, int64_t n,
                       const ng_step_constants *c, const ng_rules *rules,
                       ng_optim_counts *counts);
+    ng_status (*split)(void *context, const ng_weights *weights,
+                       const float *theta, int64_t n, const ng_rules *rules,
+                       ng_optim_counts *counts);
+    ng_status (*merge)(void *context, float *theta, const ng_weights *weights,
+                       int64_t n, const ng_rules *rules);
 };
 
 /* The reference: host memory, OpenMP threads. One table, never freed. */

@@ -12,6 +12,8 @@
 #include "reference/model/ref_linear.h"
 #include "reference/model/ref_model_operations.h"
 #include "reference/model/ref_rows.h"
+#include "reference/optim/ref_merge_weights.h"
+#include "reference/optim/ref_split_weights.h"
 #include "reference/optim/ref_step.h"
 #include "reference/train/backend.h"
 
@@ -102,6 +104,32 @@ static ng_status step(void *context, const ng_weights *theta, const ng_state *m,
     return ng_ref_step(theta, m, v, g, n, c, &options);
 }
 
+static ng_status is_finite(void *context, bool *finite, const ng_gradient *g,
+                           int64_t n)
+{
+    (void)context;
+    return ng_ref_gradient_is_finite(finite, g, n);
+}
+
+static ng_status split(void *context, const ng_weights *weights,
+                       const float *theta, int64_t n, const ng_rules *rules,
+                       ng_optim_counts *counts)
+{
+    const ng_optim_options options = {.rules = rules, .counts = counts};
+
+    (void)context;
+    return ng_ref_split_weights(weights, theta, n, &options);
+}
+
+static ng_status merge(void *context, float *theta, const ng_weights *weights,
+                       int64_t n, const ng_rules *rules)
+{
+    const ng_optim_options options = {.rules = rules};
+
+    (void)context;
+    return ng_ref_merge_weights(theta, weights, n, &options);
+}
+
 static const ng_backend reference = {
     .name = "reference",
     .alloc = allocate,
@@ -138,7 +166,10 @@ static const ng_backend reference = {
     .cross_entropy = ng_ref_cross_entropy,
     .sum = sum,
     .sum_squares = sum_squares,
+    .is_finite = is_finite,
     .step = step,
+    .split = split,
+    .merge = merge,
 };
 
 static pthread_once_t begun = PTHREAD_ONCE_INIT;

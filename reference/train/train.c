@@ -65,6 +65,7 @@ static ng_status open_run(ng_train *train, ng_error *error)
 /* The optimizer, and which parameter of it is which of the model's. */
 static ng_status take_optimizer(ng_train *train, ng_error *error)
 {
+    const ng_backend *backend = train->options.backend;
     const int64_t n = ng_model_n_parameters(train->model);
     int64_t number = 0, largest = 0;
     ng_status status =
@@ -80,7 +81,10 @@ static ng_status take_optimizer(ng_train *train, ng_error *error)
         largest = of->local && of->n > largest ? of->n : largest;
     }
     train->theta = malloc((size_t)largest * sizeof *train->theta + 1);
+    train->loaded = backend->alloc(backend->context,
+                                   largest * (int64_t)sizeof *train->loaded);
     return train->number == NULL || train->theta == NULL
+                   || (train->loaded == NULL && largest > 0)
                ? ng_train_no_memory(error)
                : NG_OK;
 }
@@ -170,6 +174,9 @@ void ng_train_free(ng_train *train)
 {
     if (train == NULL)
         return;
+
+    const ng_backend *backend = train->options.backend;
+
     (void)ng_train_log_close(&train->log, NULL);
     ng_model_free(train->model);
     ng_optimizer_free(train->optimizer);
@@ -177,6 +184,8 @@ void ng_train_free(ng_train *train)
     ng_tokens_close(&train->other);
     free(train->number);
     free(train->theta);
+    if (train->loaded != NULL)
+        backend->free(backend->context, train->loaded);
     free(train->tokens);
     free(train->targets);
     free(train);
@@ -222,8 +231,8 @@ static ng_status hand_over(ng_train *train, int64_t p, ng_error *error)
 
     return status != NG_OK || bytes == 0
                ? status
-               : backend->download(backend->context, gradient,
-                                   ng_model_gradient(train->model, p), bytes);
+               : backend->copy(backend->context, gradient,
+                               ng_model_gradient(train->model, p), bytes);
 }
 
 /* Step each parameter as its gradient is handed over, which is then dropped:

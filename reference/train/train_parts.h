@@ -21,6 +21,7 @@ struct ng_train {
     ng_optimizer *optimizer; /* the parameters of this rank */
     int64_t *number;         /* [model parameters] of it; -1: another rank's */
     float *theta;            /* [the largest parameter], host */
+    float *loaded;           /* the same, in the backend's memory */
 
     ng_tokens text, other;        /* other: n = 0 where there is none */
     int64_t n_train;              /* of text */
@@ -115,8 +116,8 @@ ng_status ng_train_check_identity(const ng_train *train, const json_t *other,
 
 /* ---- train_save.c, train_resume.c --------------------------------------- */
 
-/* An optimizer with the groups of the run, or with its parameters too: those of
- * this rank, or (all) every one. Its weights are 0. */
+/* An optimizer with the groups and the parameters of the run: those of this
+ * rank, on the backend, or (all) every one, on the host. Its weights are 0. */
 ng_status ng_train_new_optimizer(ng_optimizer **out, const ng_train *train,
                                  bool all, ng_error *error);
 

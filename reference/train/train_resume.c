@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "formats/files/file_error.h"
+#include "reference/optim/optimizer_backend.h"
 #include "reference/train/checkpoint.h"
 #include "reference/train/checkpoint_files.h"
 #include "reference/train/train_parts.h"
@@ -213,16 +214,17 @@ ng_status ng_train_resume(ng_train *train, ng_error *error)
 
 ng_status ng_train_load_model(ng_train *train, ng_error *error)
 {
+    const ng_backend *b = train->options.backend;
     ng_status status = NG_OK;
 
     for (int64_t p = 0;
          p < ng_model_n_parameters(train->model) && status == NG_OK; p++) {
         if (train->number[p] < 0)
             continue;
-        status = ng_optimizer_export(train->theta, train->optimizer,
-                                     train->number[p], error);
+        status = ng_optimizer_export_there(train->loaded, train->optimizer,
+                                           train->number[p], error);
         if (status == NG_OK)
-            status = ng_model_load(train->model, p, train->theta, error);
+            status = ng_model_load_there(train->model, p, train->loaded, error);
     }
-    return status;
+    return status == NG_OK ? b->wait(b->context) : status;
 }

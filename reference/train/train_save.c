@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "formats/profile.h"
+#include "reference/optim/optimizer_backend.h"
 #include "reference/train/checkpoint.h"
 #include "reference/train/train_parts.h"
 
@@ -32,6 +33,9 @@ ng_status ng_train_new_optimizer(ng_optimizer **out, const ng_train *train,
         status = ng_optimizer_create(&optimizer,
                                      (ng_optimizer_kind)config->optimizer,
                                      &profile.rules, error);
+    if (status == NG_OK && !all)
+        status = ng_optimizer_use_backend(optimizer, train->options.backend,
+                                          error);
     for (int g = 0; g < NG_TRAIN_N_GROUPS && status == NG_OK; g++) {
         if (g == NG_TRAIN_NOT_DECAYED)
             settings.hyper.weight_decay = 0.0;
