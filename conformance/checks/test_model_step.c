@@ -276,6 +276,10 @@ START_TEST(ranks_change_no_bit)
         ck_assert_int_eq(more.result.sent_dispatch, one.result.sent_dispatch);
         ck_assert_int_eq(more.result.sent_grad_x, one.result.sent_grad_x);
         ck_assert_int_eq(more.result.converted, one.result.converted);
+        ck_assert_int_eq(more.result.stored_moe, one.result.stored_moe);
+        ck_assert_int_eq(more.result.stored_attention,
+                         one.result.stored_attention);
+        ck_assert_int_eq(more.result.stored_other, one.result.stored_other);
         ck_assert_mem_eq(&more.result.events, &one.result.events,
                          sizeof one.result.events);
         ck_assert_int_gt(more.result.sent_wire, 0);

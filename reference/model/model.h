@@ -186,7 +186,9 @@ typedef struct ng_model_result {
      * rank itself included, so that they do not depend on the ranks. */
     int64_t sent_dispatch, sent_combine, sent_grad_y, sent_grad_x;
     int64_t sent_wire; /* of those, bytes that crossed to another rank */
-    /* Bytes kept from forward to backward, at their most, of one shard. */
+    /* Bytes kept from forward to backward of one shard, on whatever rank: the
+     * mean over the shards of the step (cut to a whole number, if they are not
+     * alike), which does not depend on the ranks. */
     int64_t stored_moe; /* by the MoE parts */
     int64_t stored_attention, stored_other;
     int64_t moe_layers; /* rows of load; MTP modules last */

@@ -58,47 +58,42 @@ done:
     return status;
 }
 
-/* The counters that are added up over the ranks, then those of which the
- * largest counts. */
-enum { N_ADDED = 7 + NG_N_EVENTS, N_LARGEST = 3 };
+/* The counters that are added up over the ranks. */
+enum { N_NAMED = 10, N_ADDED = N_NAMED + NG_N_EVENTS };
 
-static void list_counters(int64_t **added, int64_t **largest,
-                          ng_model_result *c)
+static void list_counters(int64_t **added, ng_model_result *c)
 {
-    int64_t *const a[7] = {&c->nan_rows,     &c->converted,   &c->sent_dispatch,
-                           &c->sent_combine, &c->sent_grad_y, &c->sent_grad_x,
-                           &c->sent_wire};
+    int64_t *const named[N_NAMED] = {&c->nan_rows,         &c->converted,
+                                     &c->sent_dispatch,    &c->sent_combine,
+                                     &c->sent_grad_y,      &c->sent_grad_x,
+                                     &c->sent_wire,        &c->stored_moe,
+                                     &c->stored_attention, &c->stored_other};
 
-    for (int i = 0; i < 7; i++)
-        added[i] = a[i];
+    for (int i = 0; i < N_NAMED; i++)
+        added[i] = named[i];
     /* counts stay far below 2^63 */
     for (int i = 0; i < NG_N_EVENTS; i++)
-        added[7 + i] = (int64_t *)(void *)&c->events.count[i];
-    largest[0] = &c->stored_moe;
-    largest[1] = &c->stored_attention;
-    largest[2] = &c->stored_other;
+        added[N_NAMED + i] = (int64_t *)(void *)&c->events.count[i];
 }
 
 static ng_status share_counters(ng_model *m, ng_error *error)
 {
     const int size = m->comm->size;
     const int64_t loads = ng_model_n_state(m);
-    const int64_t n = N_ADDED + N_LARGEST + loads;
+    const int64_t n = N_ADDED + loads;
     int64_t *mine = calloc((size_t)n, sizeof *mine);
     int64_t *all = calloc((size_t)(n * size), sizeof *all);
-    int64_t *added[N_ADDED], *largest[N_LARGEST];
+    int64_t *added[N_ADDED];
     ng_status status = NG_NO_MEMORY;
 
-    list_counters(added, largest, &m->counted);
+    list_counters(added, &m->counted);
     if (mine == NULL || all == NULL) {
         ng_fail(error, status, "step: out of memory");
         goto done;
     }
     for (int i = 0; i < N_ADDED; i++)
         mine[i] = *added[i];
-    for (int i = 0; i < N_LARGEST; i++)
-        mine[N_ADDED + i] = *largest[i];
-    memcpy(mine + N_ADDED + N_LARGEST, m->load, (size_t)loads * sizeof *mine);
+    memcpy(mine + N_ADDED, m->load, (size_t)loads * sizeof *mine);
     status = share(all, mine, n, m->comm, error);
     for (int r = 0; r < size && status == NG_OK; r++) {
         const int64_t *of_rank = all + r * n;
@@ -107,11 +102,8 @@ static ng_status share_counters(ng_model *m, ng_error *error)
             continue;
         for (int i = 0; i < N_ADDED; i++)
             *added[i] += of_rank[i];
-        for (int i = 0; i < N_LARGEST; i++)
-            if (of_rank[N_ADDED + i] > *largest[i])
-                *largest[i] = of_rank[N_ADDED + i];
         for (int64_t i = 0; i < loads; i++)
-            m->load[i] += of_rank[N_ADDED + N_LARGEST + i];
+            m->load[i] += of_rank[N_ADDED + i];
     }
 done:
     free(mine);
@@ -151,6 +143,9 @@ ng_status ng_model_end_step(ng_model_result *result, ng_model *m,
     c->loss /= (double)m->n_targets;
     if (m->config.mtp_depth > 0)
         c->mtp_loss /= (double)m->config.mtp_depth * (double)m->n_targets;
+    c->stored_moe /= m->n_shards;
+    c->stored_attention /= m->n_shards;
+    c->stored_other /= m->n_shards;
     c->moe_layers = ng_model_moe_layers(&m->config);
     m->ended = true;
     *result = *c;

@@ -221,9 +221,9 @@ static void count_kept(ng_pass *p, const shard_arrays *s)
 {
     ng_model *m = p->model;
     int64_t bytes[NG_N_KEPT_KINDS] = {0};
-    int64_t *const most[NG_N_KEPT_KINDS] = {&m->counted.stored_moe,
-                                            &m->counted.stored_attention,
-                                            &m->counted.stored_other};
+    int64_t *const sum[NG_N_KEPT_KINDS] = {&m->counted.stored_moe,
+                                           &m->counted.stored_attention,
+                                           &m->counted.stored_other};
 
     for (int64_t l = 0; l < m->n_blocks; l++) {
         const ng_saved *saved = &s->saved[l];
@@ -241,8 +241,7 @@ static void count_kept(ng_pass *p, const shard_arrays *s)
         bytes[NG_KEPT_FOR_OTHER] += ng_array_data_bytes(&s->hidden[i])
                                     + ng_array_scale_bytes(&s->hidden[i]);
     for (int kind = 0; kind < NG_N_KEPT_KINDS; kind++)
-        if (bytes[kind] > *most[kind])
-            *most[kind] = bytes[kind];
+        *sum[kind] += bytes[kind];
 }
 
 /* ---- calls --------------------------------------------------------------- */

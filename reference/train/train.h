@@ -6,9 +6,9 @@
  *
  * A step is config->shards shards of config->sequences sequences. Which
  * sequences they are depends on seed and step alone, and the model sums the
- * shards in a fixed tree: losses, weights, logs (but for times, what a rank
- * keeps and what goes over the wire) and checkpoints are the same bits on any
- * number of ranks, and after any number of stops.
+ * shards in a fixed tree: losses, weights, logs (but for times, the bytes of
+ * rank 0's parameters and what goes over the wire) and checkpoints are the same
+ * bits on any number of ranks, and after any number of stops.
  *
  *     ng_train_config_read(&config, path, NULL, 0, &error);
  *     ng_recipe_open(&recipe, config.recipe, &error);
@@ -27,9 +27,8 @@
  *               tokens_per_second of this step,
  *               sent     bytes: dispatch, combine, grad_y, grad_x; wire: of
  *                        those, to other ranks
- *               stored   bytes of activations at their most, of a shard and, of
- *                        the experts, what the shards of a wave sent rank 0:
- *                        moe, attention, other
+ *               stored   bytes of activations of a shard, kept from forward to
+ *                        backward on whatever rank: moe, attention, other
  *               converted, and of them inexact, saturated, ... (events.h)
  *               nan_rows of routers, load [moe layers][experts]
  *   evaluation  step, loss
