@@ -107,6 +107,7 @@ check_PROGRAMS += \
 	conformance/checks/test_checkpoint \
 	conformance/checks/test_checkpoint_refusals \
 	conformance/checks/test_train \
+	conformance/checks/test_train_bad \
 	conformance/checks/test_train_data \
 	conformance/checks/test_train_loop \
 	conformance/checks/test_train_no_memory \
@@ -117,6 +118,7 @@ conformance_checks_test_checkpoint_refusals_LDADD = libstudy.a $(LDADD)
 conformance_checks_test_train_no_memory_LDADD = libstudy.a $(LDADD)
 conformance_checks_test_train_refusals_LDADD = libstudy.a $(LDADD)
 conformance_checks_test_train_LDADD = libstudy.a $(LDADD)
+conformance_checks_test_train_bad_LDADD = libtrain.a $(LDADD) $(YAML_LIBS)
 conformance_checks_test_train_data_LDADD = libtrain.a $(LDADD)
 conformance_checks_test_train_loop_LDADD = libtrain.a $(LDADD) $(YAML_LIBS)
 conformance_checks_test_yaml_schema_LDADD = libtrain.a $(LDADD) $(YAML_LIBS)

@@ -43,7 +43,7 @@ double ng_schedule_share(const ng_schedule *schedule, int64_t step)
 
     switch (schedule->kind) {
     case NG_SCHEDULE_CONSTANT:
-        return 1.0;
+        break;
     case NG_SCHEDULE_LINEAR:
         return falling(last, x);
     case NG_SCHEDULE_COSINE:

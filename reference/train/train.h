@@ -112,12 +112,13 @@ ng_status ng_train_evaluate(double *loss, ng_train *train, ng_error *error);
 ng_status ng_train_sample(char **text, ng_train *train, const char *prompt,
                           int64_t n, ng_error *error);
 
-/* Steps so far; those of them that were skipped; the rest for tests and
- * reports. trigram is NaN where there is none. */
+/* Steps so far; those of them that were skipped; the yardstick's loss, NaN where
+ * there is none. */
 int64_t ng_train_step_of(const ng_train *train);
 int64_t ng_train_skipped(const ng_train *train);
 double ng_train_trigram(const ng_train *train);
-const ng_optimizer *ng_train_optimizer(const ng_train *train);
+
+/* The model that is trained, for tests. */
 ng_model *ng_train_model(ng_train *train);
 
 #ifdef __cplusplus

@@ -41,9 +41,9 @@ static json_t *value_of(const ng_train_config *config,
     case NG_YAML_CHOICE:
         return json_string(field->choices[*(const int *)at]);
     case NG_YAML_TEXT:
-        return json_string(at);
+        break;
     }
-    return NULL;
+    return json_string(at);
 }
 
 static json_t *checksum_of(const ng_tokens *tokens)

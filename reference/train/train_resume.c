@@ -16,8 +16,11 @@
 static ng_status find(char **path, const char *given, ng_error *error)
 {
     char *manifest = ng_checkpoint_join(given, NG_CHECKPOINT_MANIFEST, "");
-    const bool is_one = manifest != NULL && access(manifest, F_OK) == 0;
+    bool is_one;
 
+    if (manifest == NULL)
+        return ng_train_no_memory(error);
+    is_one = access(manifest, F_OK) == 0;
     *path = NULL;
     free(manifest);
     if (is_one)

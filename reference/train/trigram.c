@@ -111,14 +111,13 @@ ng_status ng_trigram_fit(ng_trigram **out, const ng_tokens *tokens, int64_t n,
 
     ng_trigram *t = calloc(1, sizeof *t);
     int32_t *text = calloc((size_t)n, sizeof *text);
-    ng_status status = NG_NO_MEMORY;
+    ng_status status = NG_NO_MEMORY; /* of either */
 
     if (t == NULL || text == NULL)
         (void)ng_fail(error, status, "trigram: out of memory");
     else
         status = ng_tokens_read(text, tokens, 0, n, error);
-
-    if (t != NULL && text != NULL && status == NG_OK) {
+    if (status == NG_OK) {
         count(t, text, 0, held_out);
         choose_weights(t, text, held_out, n);
         count(t, text, held_out, n);
