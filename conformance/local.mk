@@ -24,6 +24,8 @@ libsuite_a_SOURCES = \
 	%D%/subject/host.h \
 	%D%/subject/host_child.c \
 	%D%/subject/host_child.h \
+	%D%/subject/host_device.c \
+	%D%/subject/host_device.h \
 	%D%/subject/exec_message.c \
 	%D%/subject/exec_message.h \
 	%D%/subject/host_exec.c \
@@ -470,7 +472,7 @@ endif
 # Plug-ins: the reference behind plugin.h (with all that subject_reference.c is
 # made of), and one that does harm. (-rpath makes libtool build a shared object
 # of a library that is not installed.)
-check_LTLIBRARIES += plugin_reference.la plugin_hostile.la
+check_LTLIBRARIES += plugin_reference.la plugin_hostile.la cuda_stand_in.la
 plugin_flags = $(AM_LDFLAGS) -module -avoid-version -shared -rpath /nowhere
 reference_plugin_sources = \
 	%D%/faults/plugin_call.c \
@@ -513,6 +515,8 @@ narrowgauge_faults_la_LIBADD = libnarrowgauge.la
 
 plugin_hostile_la_SOURCES = %D%/checks/plugin_hostile.c
 plugin_hostile_la_LDFLAGS = $(plugin_flags)
+cuda_stand_in_la_SOURCES = %D%/checks/cuda_stand_in.c
+cuda_stand_in_la_LDFLAGS = $(plugin_flags)
 
 # Scripts: NARROWGAUGE is the program, NG_SRCDIR, NG_BUILDDIR, NG_FIXTURES folders.
 ng_test_scripts = \
@@ -532,6 +536,7 @@ ng_test_scripts = \
 	%D%/checks/test_gate.sh \
 	%D%/checks/test_identify.sh \
 	%D%/checks/test_plugin.sh \
+	%D%/checks/test_plugin_device.sh \
 	%D%/checks/test_profiles.sh \
 	%D%/checks/test_proofs.sh \
 	%D%/checks/test_ranks.sh \

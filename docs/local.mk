@@ -4,6 +4,7 @@ dist_man_MANS += %D%/narrowgauge.1
 EXTRA_DIST += \
 	%D%/completion/narrowgauge.bash \
 	%D%/cases.md \
+	%D%/example_cuda.cu \
 	%D%/example_exec.py \
 	%D%/example_numpy.py \
 	%D%/example_subject.c \

@@ -197,6 +197,8 @@ int32_t ng_plugin(ng_plugin_table *table)
         {.name = "decode_\033[31me5m2"},
         {.name = "encode_bf16", .takes = one}};
 
+    const char *memory = getenv("HOSTILE_MEMORY");
+
     *table = (ng_plugin_table){.abi = NG_PLUGIN_ABI,
                                .name = "hostile\033[2J<b>\"`|",
                                .version = "\xff\xfe 1",
@@ -204,6 +206,9 @@ int32_t ng_plugin(ng_plugin_table *table)
                                .operation_size = sizeof *operations,
                                .operations = operations,
                                .run = run};
+    for (int i = 0; i < 4; i++) /* of a stand-in (cuda_stand_in.c), or some */
+        if (memory != NULL && (i == 0 || strcmp(memory, "mixed") != 0))
+            operations[i].memory = NG_PLUGIN_CUDA;
     if (does("crash-in-table"))
         table->name = (const char *)(uintptr_t)1;
     if (does("future"))

@@ -13,11 +13,23 @@
 
 enum { MAX_OPERATIONS = 256 };
 
+/* A stand-in's device memory is read and written like the host's. */
+static bool is_on_device(void)
+{
+    const char *memory = getenv("NG_PLUGIN_MEMORY");
+
+    return memory != NULL && strcmp(memory, "cuda") == 0;
+}
+
 static int32_t run(const ng_plugin_call *from)
 {
+    ng_plugin_call plain = *from;
     ng_call call;
 
-    if (!ng_plugin_call_read(&call, from))
+    if ((from->stream != NULL) != is_on_device())
+        return NG_PLUGIN_FAILED;
+    plain.stream = NULL;
+    if (!ng_plugin_call_read(&call, &plain))
         return NG_PLUGIN_FAILED;
     return ng_subject_reference.run(&call) == NG_OK ? NG_PLUGIN_OK
                                                     : NG_PLUGIN_REFUSED;
@@ -50,8 +62,10 @@ int32_t ng_plugin(ng_plugin_table *table)
     if (table->abi < NG_PLUGIN_ABI || table->size < sizeof *table)
         return NG_PLUGIN_FAILED;
     for (int i = 0; i < n; i++)
-        operations[i] = (ng_plugin_operation){.name = names[i],
-                                              .limits = NG_PLUGIN_CHECKS_INPUT};
+        operations[i] = (ng_plugin_operation){
+            .name = names[i],
+            .memory = is_on_device() ? NG_PLUGIN_CUDA : NG_PLUGIN_HOST,
+            .limits = NG_PLUGIN_CHECKS_INPUT};
     *table = (ng_plugin_table){.abi = NG_PLUGIN_ABI,
                                .name = "reference by plug-in",
                                .version = "1",

@@ -284,6 +284,20 @@ bool ng_verify_json_subject_failed(const json_t *run)
     return false;
 }
 
+bool ng_verify_json_environment_failed(const json_t *run)
+{
+    const json_t *operations = json_object_get(run, "operations");
+    json_t *operation;
+    size_t i;
+
+    json_array_foreach(operations, i, operation)
+        if (json_object_get(json_object_get(operation, "verdicts"),
+                            ng_verdict_name(NG_VERDICT_ENVIRONMENT))
+            != NULL)
+            return true;
+    return false;
+}
+
 bool ng_verify_json_passed(const json_t *run)
 {
     return json_is_true(json_object_get(run, "passed"));

@@ -25,6 +25,10 @@ double ng_number_of_json(const json_t *value);
 /* Whether the subject crashed, hung, refused ... in any case. */
 bool ng_verify_json_subject_failed(const json_t *run);
 
+/* Whether a case could not be asked for want of memory, a process, a device's
+ * memory (exit status 4). */
+bool ng_verify_json_environment_failed(const json_t *run);
+
 /* Whether the run passed: no difference, nothing claimed and not met. */
 bool ng_verify_json_passed(const json_t *run);
 

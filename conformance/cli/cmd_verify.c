@@ -239,7 +239,9 @@ static int replay(const ng_verify_plan *plan, const char *line)
     ng_failure_print(text, sizeof text, &failure);
     puts(text);
     return ng_verdict_is_failure(failure.verdict.kind) ? NG_EXIT_SUBJECT
-                                                       : NG_EXIT_DIFFERENCE;
+           : failure.verdict.kind == NG_VERDICT_ENVIRONMENT
+               ? NG_EXIT_ENVIRONMENT
+               : NG_EXIT_DIFFERENCE;
 }
 
 static void progress(void *context, const char *operation, int64_t done,
@@ -301,9 +303,10 @@ static int deliver(json_t *run, const arguments *a)
         say(error.text);
         return NG_EXIT_ENVIRONMENT;
     }
-    return ng_verify_json_subject_failed(run) ? NG_EXIT_SUBJECT
-           : ng_verify_json_passed(run)       ? NG_EXIT_OK
-                                              : NG_EXIT_DIFFERENCE;
+    return ng_verify_json_subject_failed(run)       ? NG_EXIT_SUBJECT
+           : ng_verify_json_environment_failed(run) ? NG_EXIT_ENVIRONMENT
+           : ng_verify_json_passed(run)             ? NG_EXIT_OK
+                                                    : NG_EXIT_DIFFERENCE;
 }
 
 /* A plug-in that could not be loaded has a report too: no operation, and why. */

@@ -54,6 +54,12 @@ static int opened(ng_chosen_subject *chosen, const char *command,
     if (chosen->host != NULL) {
         chosen->subject = ng_host_subject(chosen->host);
         mention_unknown(chosen->host, command);
+        if (*ng_host_without_device(chosen->host) != '\0')
+            ng_complain(0, command,
+                        "%s: no device memory for the operations that want it: "
+                        "%s: not covered",
+                        chosen->subject->name,
+                        ng_host_without_device(chosen->host));
         return NG_EXIT_OK;
     }
     ng_escape(shown, sizeof shown, name, strlen(name));

@@ -161,6 +161,22 @@ static ng_status judge_status(const ng_call *call, int32_t status,
     return NG_NOT_COVERED;
 }
 
+/* An error of CUDA: the process has ended itself, for its context is lost. */
+static void judge_device(ng_host *host, int32_t device, ng_verdict *verdict)
+{
+    char text[200];
+
+    host->arena->text[sizeof host->arena->text - 1] = '\0';
+    ng_escape(text, sizeof text, host->arena->text, strlen(host->arena->text));
+    ng_host_end(host, 1, NULL);
+    if (device == NG_DEVICE_NONE)
+        ng_verdict_set(verdict, NG_VERDICT_ENVIRONMENT, "device memory: %s",
+                       text);
+    else
+        ng_verdict_set(verdict, NG_VERDICT_CRASHED, "crashed on the GPU: %s",
+                       text);
+}
+
 /* Standard output is for the program: once an operation, say what came there.
  */
 static void judge_printing(ng_host *host, ng_verdict *verdict)
@@ -212,6 +228,10 @@ static ng_status ask(ng_host *host, const ng_call *call,
     if (!ng_host_receive(host, &answer, request.sequence, verdict))
         return NG_NOT_COVERED;
 
+    if (answer.device != NG_DEVICE_FINE) {
+        judge_device(host, answer.device, verdict);
+        return NG_NOT_COVERED;
+    }
     const ng_status status = judge_status(call, answer.status, verdict);
 
     read_outputs(host, call, &answer, verdict);
@@ -235,7 +255,9 @@ static bool covers(const ng_call *call)
         call->foreign != NULL ? find(call->foreign->host, call->operation)
                               : NULL;
 
-    return operation != NULL && operation->memory == NG_PLUGIN_HOST
+    return operation != NULL
+           && (operation->memory == NG_PLUGIN_HOST
+               || call->foreign->host->facts.has_device)
            && ng_host_takes(operation, call);
 }
 
@@ -322,6 +344,11 @@ void ng_host_end_turn(ng_host *host, int64_t turn)
     pthread_mutex_unlock(&host->turn_mutex);
 }
 
+const char *ng_host_without_device(const ng_host *host)
+{
+    return host->without_device;
+}
+
 const char *ng_host_operation_name(const ng_host *host, int i)
 {
     return i >= 0 && i < host->facts.n_operations
@@ -337,6 +364,10 @@ static void keep_facts(ng_host *host)
     ng_host_facts *facts = &host->facts;
 
     *facts = host->arena->facts;
+    if (!facts->has_device)
+        ng_escape(host->without_device, sizeof host->without_device,
+                  host->arena->text,
+                  strnlen(host->arena->text, sizeof host->arena->text));
     ng_escape(name, sizeof name, facts->name,
               strnlen(facts->name, sizeof facts->name));
     ng_escape(version, sizeof version, facts->version,
@@ -410,9 +441,10 @@ void ng_host_close(ng_host *host)
 {
     if (host == NULL)
         return;
-    ng_process_end(&host->process, 0, NULL);
     if (host->socket >= 0)
         close(host->socket);
+    /* One that has device memory sees that, and gives it back. */
+    ng_process_end(&host->process, host->facts.has_device ? 2 : 0, NULL);
     if (host->arena != NULL)
         munmap(host->arena, host->arena_bytes);
     if (host->arena_fd >= 0)

@@ -35,6 +35,10 @@ void ng_host_restart_turns(ng_host *host);
 void ng_host_await_turn(ng_host *host, int64_t turn);
 void ng_host_end_turn(ng_host *host, int64_t turn);
 
+/* Why operations that want device memory cannot have any, escaped; "" where
+ * none does, or all is well. */
+const char *ng_host_without_device(const ng_host *host);
+
 /* The name of its i-th operation, escaped, or null past the last. */
 const char *ng_host_operation_name(const ng_host *host, int i);
 

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "conformance/subject/buffer.h"
+#include "conformance/subject/host_device.h"
 #include "conformance/subject/host_load.h"
 #include "conformance/subject/host_wire.h"
 
@@ -128,7 +129,8 @@ static int32_t collect(const ng_wire_call *call)
     return written;
 }
 
-static int32_t run(const ng_wire_call *call)
+/* data: where the tensors lie; stream: of device memory, else null. */
+static int32_t run(const ng_wire_call *call, void *const *data, void *stream)
 {
     ng_plugin_tensor tensor[MAX_TENSORS];
     const ng_plugin_tensor *tensors[MAX_TENSORS];
@@ -137,7 +139,7 @@ static int32_t run(const ng_wire_call *call)
     ng_plugin_rule rule[NG_N_RULES];
     const ng_plugin_rule *rules[NG_N_RULES];
 
-    for (int i = 0; i < n_buffers; i++) {
+    for (int i = 0; i < call->n_inputs + call->n_outputs; i++) {
         const ng_wire_tensor *t = &call->tensor[i];
 
         tensor[i] =
@@ -147,7 +149,7 @@ static int32_t run(const ng_wire_call *call)
                                .rank = (uint32_t)t->rank,
                                .shape = t->shape,
                                .stride = t->stride,
-                               .data = buffers[i].data};
+                               .data = data[i]};
         tensors[i] = &tensor[i];
     }
     for (int i = 0; i < call->n_attributes; i++) {
@@ -176,20 +178,56 @@ static int32_t run(const ng_wire_call *call)
                                         .attribute = attributes,
                                         .rule = rules,
                                         .seed = call->random.seed,
-                                        .random_stream = call->random.stream};
+                                        .random_stream = call->random.stream,
+                                        .stream = stream};
 
     return ng_host_table.run(&plugin_call);
 }
 
-static bool answer(uint32_t sequence, int32_t status, int32_t input_written)
+static bool answer(uint32_t sequence, ng_wire_answer a)
 {
-    const ng_wire_answer a = {NG_HOST_MAGIC, sequence, status, input_written};
-
+    a.magic = NG_HOST_MAGIC;
+    a.sequence = sequence;
     fflush(NULL); /* what was printed comes before the answer */
     if (send(NG_HOST_SOCKET, &a, sizeof a, MSG_NOSIGNAL) == (ssize_t)sizeof a)
         return true;
     fputs("the channel to the program is closed\n", stderr);
     return false;
+}
+
+/* One call over memory of this process. Returns false without memory. */
+static bool run_on_host(ng_wire_answer *a, const ng_wire_call *call)
+{
+    void *data[MAX_TENSORS];
+
+    if (!place(call))
+        return false;
+    for (int i = 0; i < n_buffers; i++)
+        data[i] = buffers[i].data;
+    a->status = run(call, data, NULL);
+    n_buffers = call->n_inputs + call->n_outputs;
+    a->input_written = collect(call);
+    return true;
+}
+
+/* The same over the GPU's. */
+static void run_on_device(ng_wire_answer *a, const ng_wire_call *call)
+{
+    void *data[MAX_TENSORS];
+    char text[sizeof arena->text];
+
+    n_buffers = 0;
+    if (!ng_host_device_place(data, (unsigned char *)arena, call, text,
+                              sizeof text)) {
+        a->device = NG_DEVICE_NONE;
+    } else {
+        a->status = run(call, data, ng_host_device_stream());
+        if (!ng_host_device_collect(&a->input_written, (unsigned char *)arena,
+                                    call, text, sizeof text))
+            a->device = NG_DEVICE_FAILED;
+    }
+    if (a->device != NG_DEVICE_FINE)
+        memcpy(arena->text, text, sizeof text);
 }
 
 int ng_host_child(const char *library)
@@ -202,10 +240,9 @@ int ng_host_child(const char *library)
     if (!map_arena(sizeof *arena))
         return 1;
     watch_faults();
-    if (!answer(0,
-                ng_host_load(&arena->facts, arena->text, sizeof arena->text,
-                             library),
-                -1))
+    if (!answer(0, (ng_wire_answer){
+                       .status = ng_host_load(&arena->facts, arena->text,
+                                              sizeof arena->text, library)}))
         return 1;
     while (recv(NG_HOST_SOCKET, &request, sizeof request, 0)
            == (ssize_t)sizeof request) {
@@ -214,14 +251,17 @@ int ng_host_child(const char *library)
 
         /* A copy: the plug-in may write where it should not. */
         const ng_wire_call call = arena->call;
+        ng_wire_answer a = {.input_written = -1};
 
-        if (!place(&call))
+        if (call.memory == NG_PLUGIN_CUDA)
+            run_on_device(&a, &call);
+        else if (!run_on_host(&a, &call))
             return 1;
-        const int32_t status = run(&call);
-
-        n_buffers = call.n_inputs + call.n_outputs;
-        if (!answer(request.sequence, status, collect(&call)))
+        if (!answer(request.sequence, a))
             return 1;
+        if (a.device != NG_DEVICE_FINE)
+            break; /* the context is of no more use */
     }
+    ng_host_device_close();
     return 0;
 }

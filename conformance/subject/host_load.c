@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "conformance/subject/host_device.h"
 #include "conformance/subject/host_parts.h"
 
 ng_plugin_table ng_host_table;
@@ -148,6 +149,19 @@ static int32_t read_table(ng_host_facts *facts, char *text, size_t size)
     return NG_LOADED;
 }
 
+/* Find a GPU for the operations that want one. Without it the others can still
+ * be asked. */
+static int32_t find_device(ng_host_facts *facts, char *text, size_t size)
+{
+    int n = 0;
+
+    for (int i = 0; i < facts->n_operations; i++)
+        n += facts->operation[i].memory == NG_PLUGIN_CUDA;
+    facts->has_device = n > 0 && ng_host_device_open(text, size);
+    return n < facts->n_operations || facts->has_device ? NG_LOADED
+                                                        : NG_LOAD_CANNOT_RUN;
+}
+
 int32_t ng_host_load(ng_host_facts *facts, char *text, size_t size,
                      const char *library)
 {
@@ -166,7 +180,7 @@ int32_t ng_host_load(ng_host_facts *facts, char *text, size_t size,
     ng_host_table =
         (ng_plugin_table){.abi = NG_PLUGIN_ABI, .size = sizeof ng_host_table};
 
-    const int32_t status = fill(&ng_host_table);
+    int32_t status = fill(&ng_host_table);
 
     if (status == NG_PLUGIN_CANNOT_RUN)
         return NG_LOAD_CANNOT_RUN;
@@ -174,5 +188,6 @@ int32_t ng_host_load(ng_host_facts *facts, char *text, size_t size,
         snprintf(text, size, "ng_plugin returned %d", (int)status);
         return NG_LOAD_FAILED;
     }
-    return read_table(facts, text, size);
+    status = read_table(facts, text, size);
+    return status == NG_LOADED ? find_device(facts, text, size) : status;
 }

@@ -30,6 +30,7 @@ struct ng_host {
     ng_arena *arena;
     size_t arena_bytes;
     ng_host_facts facts;              /* of the first loading */
+    char without_device[200];         /* why, if so; escaped */
     char operation[NG_HOST_MAX_TEXT]; /* the one that is counted: */
     int deaths, hangs, all_hangs;
     bool printed; /* it has printed in this operation */

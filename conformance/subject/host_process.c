@@ -143,8 +143,12 @@ static bool judge_loading(ng_host *host, int32_t status, ng_verdict *verdict)
                        text);
         break;
     case NG_LOAD_CANNOT_RUN:
-        ng_verdict_set(verdict, NG_VERDICT_CANNOT_RUN,
-                       "says that it cannot run on this machine");
+        if (*text != '\0')
+            ng_verdict_set(verdict, NG_VERDICT_CANNOT_RUN,
+                           "wants CUDA's device memory: %s", text);
+        else
+            ng_verdict_set(verdict, NG_VERDICT_CANNOT_RUN,
+                           "says that it cannot run on this machine");
         break;
     case NG_LOAD_FAILED:
         ng_verdict_set(verdict, NG_VERDICT_FAILED, "failed to start: %s", text);
@@ -178,6 +182,7 @@ bool ng_host_start(ng_host *host, ng_verdict *verdict)
                                  {host->arena_fd, NG_HOST_ARENA}};
 
     memset(&host->arena->fault, 0, sizeof host->arena->fault);
+    host->arena->text[0] = '\0';
     status = ng_process_start(&host->process, "/proc/self/exe", argv, fds, 2);
     close(ends[1]);
     host->socket = ends[0];

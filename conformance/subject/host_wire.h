@@ -36,6 +36,7 @@ typedef struct ng_host_operation {
 
 typedef struct ng_host_facts {
     char name[NG_HOST_MAX_TEXT], version[NG_HOST_MAX_TEXT];
+    bool has_device; /* NG_PLUGIN_CUDA can be had, where an operation asks */
     int n_operations;
     ng_host_operation operation[NG_HOST_MAX_OPERATIONS];
 } ng_host_facts;
@@ -78,7 +79,8 @@ typedef struct ng_arena {
     ng_host_facts facts;
     ng_wire_call call;
     ng_wire_fault fault;
-    char text[512]; /* why loading failed, not yet escaped */
+    char text[512]; /* why loading failed, or what an answer's device
+                       says; not yet escaped */
 } ng_arena;
 
 typedef struct ng_wire_request {
@@ -97,10 +99,19 @@ enum {
     NG_LOAD_FAILED
 };
 
+/* What became of a call's device memory. */
+enum {
+    NG_DEVICE_FINE,   /* nothing was wrong, or none was asked for */
+    NG_DEVICE_NONE,   /* it could not be had: the call was not made */
+    NG_DEVICE_FAILED  /* an error after the call, which has to be its own */
+};
+
 typedef struct ng_wire_answer {
     uint32_t magic, sequence;
     int32_t status;        /* NG_LOADED ..., or what the plug-in returned */
     int32_t input_written; /* an input's number, -1: none */
+    int32_t device;        /* NG_DEVICE_FINE ...; after another one the process
+                              ends */
 } ng_wire_answer;
 
 #endif

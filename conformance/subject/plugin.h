@@ -40,17 +40,22 @@ enum {
     NG_PLUGIN_REFUSED = 1,     /* the input is malformed; outputs untouched */
     NG_PLUGIN_NOT_COVERED = 2, /* no such operation: of what the table lists
                                   within its limits, a broken promise */
-    NG_PLUGIN_FAILED = 3,      /* the library's own failure (a CUDA error) */
+    NG_PLUGIN_FAILED = 3,      /* the library's own failure (a launch that CUDA
+                                  refused) */
     NG_PLUGIN_CANNOT_RUN = 4 /* ng_plugin only: not on this machine (no GPU) */
 };
 
 /* Where an operation wants its buffers (ng_plugin_operation.memory). */
 enum {
     NG_PLUGIN_HOST = 0,
-    NG_PLUGIN_CUDA = 1  /* device memory of GPU 0; the call's stream. This
-                           program does not make such buffers yet: the
-                           operation counts as not covered. A library that
-                           takes host buffers may copy them itself. */
+    NG_PLUGIN_CUDA = 1  /* device memory of GPU 0, for every tensor ("offsets"
+                           too): data is a CUDA device pointer, of the primary
+                           context that the CUDA runtime uses. Work is queued
+                           on the call's stream, for which the program waits
+                           after run; then it looks at outputs, guards and
+                           inputs. Without a GPU, or its driver, these
+                           operations are not covered; a library that has no
+                           others cannot run there. */
 };
 
 /* What an operation does not take (ng_plugin_operation.limits), a bit each. A
