@@ -535,6 +535,7 @@ ng_test_scripts = \
 	%D%/checks/test_example_subject.sh \
 	%D%/checks/test_gate.sh \
 	%D%/checks/test_identify.sh \
+	%D%/checks/test_identify_fp8.sh \
 	%D%/checks/test_plugin.sh \
 	%D%/checks/test_plugin_device.sh \
 	%D%/checks/test_profiles.sh \
@@ -554,6 +555,8 @@ TESTS += $(ng_test_scripts)
 EXTRA_DIST += \
 	%D%/faults/mutations.txt \
 	%D%/peers/checkout.py \
+	%D%/peers/fp8_blocks.py \
+	%D%/peers/peer_deepep.py \
 	%D%/peers/peer_deepgemm.py \
 	%D%/peers/peer_flashoptim.py \
 	%D%/peers/peer_fp8_flow_moe.py \
@@ -561,7 +564,9 @@ EXTRA_DIST += \
 	%D%/peers/peer_microxcaling.py \
 	%D%/peers/peer_ml_dtypes.py \
 	%D%/peers/peer_torchao.py \
+	%D%/peers/peer_torchao_fp8.py \
 	%D%/peers/peer_torchao_pre4725.py \
+	%D%/peers/peer_transformer_engine.py \
 	%D%/peers/requirements.txt \
 	%D%/peers/run.py \
 	%D%/peers/tensors.py \

@@ -69,6 +69,11 @@ nobase_nginclude_HEADERS = \
 # ---- profiles, embedded as text ----------------------------------------------
 ng_profiles = \
 	%D%/profiles/cuda-headers.profile \
+	%D%/profiles/deepep-pow2.profile \
+	%D%/profiles/deepep-python.profile \
+	%D%/profiles/deepep.profile \
+	%D%/profiles/deepgemm-fp8-ue8m0.profile \
+	%D%/profiles/deepgemm-fp8.profile \
 	%D%/profiles/deepgemm.profile \
 	%D%/profiles/flashoptim.profile \
 	%D%/profiles/fp8-flow-moe.profile \
@@ -85,8 +90,11 @@ ng_profiles = \
 	%D%/profiles/torchao-even.profile \
 	%D%/profiles/torchao-floor-pre4725.profile \
 	%D%/profiles/torchao-floor.profile \
+	%D%/profiles/torchao-fp8.profile \
 	%D%/profiles/torchao-rceil-pre4725.profile \
-	%D%/profiles/torchao-rceil.profile
+	%D%/profiles/torchao-rceil.profile \
+	%D%/profiles/transformer-engine-fp32.profile \
+	%D%/profiles/transformer-engine.profile
 
 EXTRA_DIST += $(ng_profiles)
 BUILT_SOURCES += %D%/profiles_table.c

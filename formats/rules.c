@@ -18,12 +18,16 @@ static const char *const ue8m0_names[] = {"magnitude", "ml-dtypes"};
 static const char *const mxfp4_scale_names[] = {
     "floor", "ceil", "even", "rceil", "even-fp32", "rceil-fp32", "rceil-log2",
     "floor-log2"};
-static const char *const mxfp4_least_names[] = {"none", "1e-4"};
 static const char *const mxfp4_byte_0_names[] = {"2^-127", "2^-126", "1"};
-static const char *const fp8_scale_names[] = {"fp32", "pow2"};
+static const char *const fp8_scale_names[] = {
+    "fp32", "pow2", "fp32-product", "fp32-inverse", "pow2-inverse"};
+static const char *const fp8_multiplier_names[] = {"none", "of-scale",
+                                                   "of-amax", "of-reciprocal"};
 static const char *const fp8_align_names[] = {"rounded", "exponent-field"};
-static const char *const block_nan_names[] = {"propagate", "coded",
-                                              "infinity-largest", "largest"};
+static const char *const block_least_names[] = {"none", "1e-4", "1e-12"};
+static const char *const block_nan_names[] = {
+    "propagate", "coded", "infinity-largest", "largest",
+    "arithmetic", "nan-unseen", "infinity-one"};
 static const char *const headroom_names[] = {"0", "1", "2", "3", "4",
                                              "5", "6", "7", "8"};
 static const char *const split_names[] = {"ulp", "flashoptim"};
@@ -64,20 +68,23 @@ static const struct {
     [NG_RULE_MXFP4_SCALE] = {"mxfp4.scale", offsetof(ng_rules, mxfp4_scale),
         OF_PEERS(mxfp4_scale_names, 4),
         "the scale of an MXFP4 block from its largest magnitude"},
-    [NG_RULE_MXFP4_LEAST] = {"mxfp4.least", offsetof(ng_rules, mxfp4_least),
-        OF_PEERS(mxfp4_least_names, 1),
-        "the least amax that an MXFP4 block is taken to have"},
     [NG_RULE_MXFP4_BYTE_0] = {"mxfp4.byte-0", offsetof(ng_rules, mxfp4_byte_0),
         OF_PEERS(mxfp4_byte_0_names, 2),
         "what the elements under scale byte 0 are divided by"},
     [NG_RULE_FP8_SCALE] = {"fp8.scale", offsetof(ng_rules, fp8_scale),
-        VALUES(fp8_scale_names),
+        OF_PEERS(fp8_scale_names, 3),
         "the scale of an FP8 block from its largest magnitude"},
+    [NG_RULE_FP8_MULTIPLIER] = {"fp8.multiplier",
+        offsetof(ng_rules, fp8_multiplier), OF_PEERS(fp8_multiplier_names, 3),
+        "what the elements of an FP8 block are multiplied by"},
     [NG_RULE_FP8_ALIGN] = {"fp8.align", offsetof(ng_rules, fp8_align),
         OF_PEERS(fp8_align_names, 1),
         "how an FP8 code meets the larger scale of its new block"},
+    [NG_RULE_BLOCK_LEAST] = {"block.least", offsetof(ng_rules, block_least),
+        OF_PEERS(block_least_names, 2),
+        "the least amax that a block is taken to have"},
     [NG_RULE_BLOCK_NAN] = {"block.nan", offsetof(ng_rules, block_nan),
-        OF_PEERS(block_nan_names, 3), "a NaN or an infinity in a block"},
+        OF_PEERS(block_nan_names, 6), "a NaN or an infinity in a block"},
     [NG_RULE_HEADROOM] = {"headroom", offsetof(ng_rules, headroom),
         VALUES(headroom_names),
         "binades between the largest MXFP4 scale and the FP8 scale"},
@@ -183,4 +190,9 @@ bool ng_rules_for_kernels(const ng_rules *rules)
         if (ng_rules_get(rules, (ng_rule)i) >= rule_table[i].n_own)
             return false;
     return ng_rules_valid(rules);
+}
+
+bool ng_fp8_scale_is_pow2(int fp8_scale)
+{
+    return fp8_scale == NG_FP8_POW2 || fp8_scale == NG_FP8_POW2_INVERSE;
 }

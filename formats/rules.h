@@ -101,12 +101,13 @@ typedef enum ng_mxfp4_scale {
     NG_MXFP4_FLOOR_LOG2     /* floor of RN32(log2 amax), less 2 */
 } ng_mxfp4_scale;
 
-/* The least amax that an MXFP4 block is taken to have. */
-typedef enum ng_mxfp4_least {
-    NG_MXFP4_LEAST_NONE,    /* (default) */
-    NG_MXFP4_LEAST_1E_4,    /* RN32(1e-4) */
-    NG_N_MXFP4_LEASTS
-} ng_mxfp4_least;
+/* The least amax that a block, MXFP4 or FP8, is taken to have. */
+typedef enum ng_block_least {
+    NG_BLOCK_LEAST_NONE,    /* (default) */
+    NG_BLOCK_LEAST_1E_4,    /* RN32(1e-4) */
+    NG_BLOCK_LEAST_1E_12,   /* RN32(1e-12) */
+    NG_N_BLOCK_LEASTS
+} ng_block_least;
 
 /* What the elements of a block of scale byte 0, 2^-127, are divided by. */
 typedef enum ng_mxfp4_byte_0 {
@@ -120,8 +121,23 @@ typedef enum ng_mxfp4_byte_0 {
 typedef enum ng_fp8_scale {
     NG_FP8_FP32,            /* max(RN32(amax / 448), 2^-126) */
     NG_FP8_POW2,            /* the smallest 2^k >= amax / 448, k >= -126 */
-    NG_N_FP8_SCALES
+    NG_N_FP8_SCALES,        /* of the specification; then what peers have */
+    NG_FP8_FP32_PRODUCT = NG_N_FP8_SCALES,  /* max(RN32(amax * RN32(1 / 448)),
+                               2^-126) */
+    NG_FP8_FP32_INVERSE,    /* RN32(1 / RN32(448 / amax)) */
+    NG_FP8_POW2_INVERSE     /* 1 / 2^floor(log2 RN32(448 / amax)) */
 } ng_fp8_scale;
+
+/* What the elements of an FP8 block meet; semantics section 13. */
+typedef enum ng_fp8_multiplier {
+    NG_FP8_MULTIPLIER_NONE, /* they are divided by the stored scale, rounded
+                               once (default) */
+    NG_FP8_MULTIPLIER_OF_SCALE, /* RN32(1 / scale); the product is rounded to
+                               FP32 and then to E4M3 */
+    NG_FP8_MULTIPLIER_OF_AMAX,  /* RN32(448 / amax), likewise */
+    NG_FP8_MULTIPLIER_OF_RECIPROCAL,    /* RN32(448 * RN32(1 / amax)) */
+    NG_N_FP8_MULTIPLIERS
+} ng_fp8_multiplier;
 
 /* How an FP8 code meets the larger scale of its new block; section 6. */
 typedef enum ng_fp8_align {
@@ -138,6 +154,13 @@ typedef enum ng_block_nan {
     NG_BLOCK_NAN_INFINITY_LARGEST,  /* an infinity alone: scale 2^127, each
                                element by itself; a NaN: as coded */
     NG_BLOCK_NAN_LARGEST,   /* scale 2^127, each element by itself */
+    NG_BLOCK_NAN_ARITHMETIC,    /* FP8 only, as the next two: a NaN makes the
+                               block NaN, an infinity alone makes numbers zeros
+                               under an infinite scale, itself a NaN */
+    NG_BLOCK_NAN_UNSEEN,    /* a NaN is coded by itself and is not in amax; an
+                               infinity as in arithmetic */
+    NG_BLOCK_NAN_INFINITY_ONE,  /* a NaN likewise; an infinity makes the scale 1,
+                               each element by itself */
     NG_N_BLOCK_NANS
 } ng_block_nan;
 
@@ -188,10 +211,11 @@ typedef struct ng_rules {
     int nan;                /* ng_nan */
     int ue8m0;              /* ng_ue8m0 */
     int mxfp4_scale;        /* ng_mxfp4_scale */
-    int mxfp4_least;        /* ng_mxfp4_least */
     int mxfp4_byte_0;       /* ng_mxfp4_byte_0 */
     int fp8_scale;          /* ng_fp8_scale */
+    int fp8_multiplier;     /* ng_fp8_multiplier */
     int fp8_align;          /* ng_fp8_align */
+    int block_least;        /* ng_block_least */
     int block_nan;          /* ng_block_nan */
     int headroom;           /* 0 .. 8: the largest MXFP4 scale of an FP8 block
                                becomes 2^(E - headroom); semantics section 5 */
@@ -205,8 +229,9 @@ typedef struct ng_rules {
 typedef enum ng_rule {
     NG_RULE_ROUNDING, NG_RULE_OVERFLOW, NG_RULE_E2M1_NAN,
     NG_RULE_E2M1_ZERO, NG_RULE_E2M1_HALF, NG_RULE_NAN, NG_RULE_UE8M0,
-    NG_RULE_MXFP4_SCALE, NG_RULE_MXFP4_LEAST, NG_RULE_MXFP4_BYTE_0,
-    NG_RULE_FP8_SCALE, NG_RULE_FP8_ALIGN, NG_RULE_BLOCK_NAN,
+    NG_RULE_MXFP4_SCALE, NG_RULE_MXFP4_BYTE_0,
+    NG_RULE_FP8_SCALE, NG_RULE_FP8_MULTIPLIER, NG_RULE_FP8_ALIGN,
+    NG_RULE_BLOCK_LEAST, NG_RULE_BLOCK_NAN,
     NG_RULE_HEADROOM,
     NG_RULE_SPLIT, NG_RULE_COMPAND, NG_RULE_STEP,
     NG_RULE_GEMM,
@@ -239,6 +264,9 @@ bool ng_rules_valid(const ng_rules *rules);
 /* Whether it holds, too, none that only a peer's conversions have: kernels offer
  * no others. */
 bool ng_rules_for_kernels(const ng_rules *rules);
+
+/* Whether a value of fp8.scale makes powers of two. */
+bool ng_fp8_scale_is_pow2(int fp8_scale);
 
 #ifdef __cplusplus
 }

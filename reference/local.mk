@@ -15,6 +15,7 @@ libnarrowgauge_la_SOURCES += \
 	%D%/convert/ref_fp8_blocks.c \
 	%D%/convert/ref_fp8_coding.c \
 	%D%/convert/ref_mxfp4_coding.c \
+	%D%/convert/ref_peer_fp8.c \
 	%D%/convert/ref_peer_scales.c \
 	%D%/convert/ref_options.c \
 	%D%/convert/ref_pack_e2m1.c \
@@ -37,6 +38,7 @@ libnarrowgauge_la_SOURCES += \
 	%D%/convert/ref_fp8_blocks.h \
 	%D%/convert/ref_fp8_coding.h \
 	%D%/convert/ref_mxfp4_coding.h \
+	%D%/convert/ref_peer_fp8.h \
 	%D%/convert/ref_peer_scales.h \
 	%D%/convert/ref_options.h \
 	%D%/convert/ref_parallel.h \

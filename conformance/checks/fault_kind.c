@@ -64,9 +64,11 @@ ng_fault_kind ng_fault_kind_of_rule(ng_rule rule, int asked, int value)
         return value == NG_MXFP4_RCEIL_LOG2 || value == NG_MXFP4_FLOOR_LOG2
                    ? NG_KIND_LOG2
                    : NG_KIND_SCALE_RULE;
-    case NG_RULE_MXFP4_LEAST:
+    case NG_RULE_BLOCK_LEAST:
     case NG_RULE_FP8_SCALE:
         return NG_KIND_SCALE_RULE;
+    case NG_RULE_FP8_MULTIPLIER:
+        return NG_KIND_DOUBLE_ROUNDING;
     case NG_RULE_MXFP4_BYTE_0:
         return NG_KIND_SCALE_END;
     case NG_RULE_FP8_ALIGN:

@@ -321,7 +321,7 @@ static void fill_near(ng_case *c, int64_t index)
     const double first = ng_number_value(fp32, bits);
     const double amax = 448 * first;
     const double scale =
-        c->call.rules.fp8_scale == NG_FP8_POW2
+        ng_fp8_scale_is_pow2(c->call.rules.fp8_scale)
             ? ldexp(1, (int)ceil(log2(first)))
             : (double)((float)amax / 448.0f);
 

@@ -17,7 +17,7 @@ static bool to_mxfp4(const ng_case *c)
 
 static bool has_general_scales(const ng_case *c)
 {
-    return !to_mxfp4(c) && c->call.rules.fp8_scale == NG_FP8_FP32;
+    return !to_mxfp4(c) && !ng_fp8_scale_is_pow2(c->call.rules.fp8_scale);
 }
 
 static const ng_format *input_format(const ng_variant *variant)
@@ -264,7 +264,9 @@ static int64_t count_sixteen(const ng_variant *variant, int level)
     if (ng_variant_get(variant, "overflow", -1) == NG_IEEE
         && ng_variant_is_minor(variant))
         return 1;
-    if (ng_variant_get(variant, "fp8.scale", -1) == NG_FP8_FP32)
+    const int kind = ng_variant_get(variant, "fp8.scale", -1);
+
+    if (kind >= 0 && !ng_fp8_scale_is_pow2(kind))
         return 1 + 64;
     return scales == NG_UE8M0 ? 1 + n_exponents(format) : 1;
 }

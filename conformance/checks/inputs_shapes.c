@@ -22,7 +22,7 @@ static bool overflows(const ng_variant *variant)
     if (y >= 0)
         return y != NG_FP32;
     return (rules->rounding == NG_UP || rules->rounding == NG_DOWN)
-           && rules->fp8_scale == NG_FP8_FP32;
+           && !ng_fp8_scale_is_pow2(rules->fp8_scale);
 }
 
 bool ng_variant_is_minor(const ng_variant *variant)

@@ -57,7 +57,7 @@ static const ng_axis fp8_to_mxfp4_axes[] = {
 /* UE8M0 scales and stochastic rounding want powers of two (section 1, 4). */
 static bool offers_quantize_fp8(const ng_variant *variant)
 {
-    return variant->rules.fp8_scale == NG_FP8_POW2
+    return ng_fp8_scale_is_pow2(variant->rules.fp8_scale)
            || (ng_variant_get(variant, "scales", 0) == NG_FP32
                && variant->rules.rounding != NG_STOCHASTIC);
 }
@@ -70,7 +70,7 @@ static bool offers_fp8_row_to_col(const ng_variant *variant)
 
     if (ng_variant_get(variant, "from", 0) != NG_FP32)
         return pow2;
-    return pow2 || variant->rules.fp8_scale == NG_FP8_POW2
+    return pow2 || ng_fp8_scale_is_pow2(variant->rules.fp8_scale)
            || ng_variant_get(variant, "to", 0) == NG_FP32;
 }
 

@@ -35,10 +35,11 @@ static const ng_axis fp8_axes[] = {EVERY_ROUNDING, FP8_SCALE, FP8_SCALES};
 static bool offers_fp8(const ng_variant *variant)
 {
     const bool fp32 = ng_variant_get(variant, "scales", 0) == NG_FP32;
+    const bool pow2 = ng_fp8_scale_is_pow2(variant->rules.fp8_scale);
 
     if (variant->rules.rounding != NG_NEAREST_EVEN)
-        return variant->rules.fp8_scale == NG_FP8_POW2 && fp32;
-    return variant->rules.fp8_scale == NG_FP8_POW2 || fp32;
+        return pow2 && fp32;
+    return pow2 || fp32;
 }
 
 /* The quantiser's rules are tried with one storage of scales, the scale rules

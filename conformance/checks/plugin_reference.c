@@ -2,7 +2,8 @@
  *
  * A plug-in for tests: this project's reference behind the interface of
  * plugin.h, every operation without any limit. What the interface loses or
- * mixes up shows as a difference.
+ * mixes up shows as a difference. With NG_PLUGIN_PROFILE it is a stranger that
+ * follows that profile, whatever it is asked for.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +11,7 @@
 
 #include "conformance/faults/plugin_call.h"
 #include "conformance/subject/subject.h"
+#include "formats/profile.h"
 
 enum { MAX_OPERATIONS = 256 };
 
@@ -31,6 +33,15 @@ static int32_t run(const ng_plugin_call *from)
     plain.stream = NULL;
     if (!ng_plugin_call_read(&call, &plain))
         return NG_PLUGIN_FAILED;
+    if (getenv("NG_PLUGIN_PROFILE") != NULL) {
+        ng_profile profile;
+        ng_error error;
+
+        if (ng_profile_load(&profile, getenv("NG_PLUGIN_PROFILE"), &error)
+            != NG_OK)
+            return NG_PLUGIN_FAILED;
+        call.rules = profile.rules;
+    }
     return ng_subject_reference.run(&call) == NG_OK ? NG_PLUGIN_OK
                                                     : NG_PLUGIN_REFUSED;
 }

@@ -196,6 +196,10 @@ static double fp8_scale(int rule, double amax)
         return 1;
     if (rule == NG_FP8_FP32)
         return fmax((double)((float)amax / 448.0f), 0x1p-126);
+    if (rule == NG_FP8_FP32_PRODUCT)
+        return fmax((double)((float)amax * (1 / 448.0f)), 0x1p-126);
+    if (rule == NG_FP8_FP32_INVERSE)
+        return (double)(1 / (448 / (float)amax));
     const uint32_t bits = bits_of(amax);
     const int k = (int)(bits >> 23) - 135 + ((bits & 0x7FFFFF) > 0x600000);
 

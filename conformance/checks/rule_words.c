@@ -70,9 +70,10 @@ static const char *const fp8_align_words[] = {
     [NG_FP8_ALIGN_ROUNDED] = "codes are rounded under the larger scale",
     [NG_FP8_ALIGN_FIELD] =
         "scales are aligned in the exponent field, without rounding"};
-static const char *const mxfp4_least_words[] = {
-    [NG_MXFP4_LEAST_NONE] = "amax has no lower end",
-    [NG_MXFP4_LEAST_1E_4] = "amax is never below 1e-4"};
+static const char *const block_least_words[] = {
+    [NG_BLOCK_LEAST_NONE] = "amax has no lower end",
+    [NG_BLOCK_LEAST_1E_4] = "amax is never below 1e-4",
+    [NG_BLOCK_LEAST_1E_12] = "amax is never below 1e-12"};
 static const char *const mxfp4_byte_0_words[] = {
     [NG_MXFP4_BYTE_0_EXACT] = "scale byte 0 is 2^-127",
     [NG_MXFP4_BYTE_0_NORMAL] = "elements under scale byte 0 are over 2^-126",
@@ -83,10 +84,27 @@ static const char *const block_nan_words[] = {
     [NG_BLOCK_NAN_INFINITY_LARGEST] =
         "an infinity takes the largest scale instead of NaN",
     [NG_BLOCK_NAN_LARGEST] =
-        "a NaN or an infinity takes the largest scale instead of NaN"};
+        "a NaN or an infinity takes the largest scale instead of NaN",
+    [NG_BLOCK_NAN_ARITHMETIC] =
+        "an infinity makes the scale infinite and the numbers zeros",
+    [NG_BLOCK_NAN_UNSEEN] = "a NaN takes no part in amax",
+    [NG_BLOCK_NAN_INFINITY_ONE] =
+        "a NaN takes no part in amax, and an infinity makes the scale 1"};
 static const char *const fp8_scale_words[] = {
     [NG_FP8_FP32] = "the scale is amax / 448, no power of two",
-    [NG_FP8_POW2] = "the scale is a power of two"};
+    [NG_FP8_POW2] = "the scale is a power of two",
+    [NG_FP8_FP32_PRODUCT] =
+        "the scale is amax times 1/448, rounded to FP32 first",
+    [NG_FP8_FP32_INVERSE] = "the scale is the inverse of 448 / amax, rounded",
+    [NG_FP8_POW2_INVERSE] =
+        "the scale is the inverse of 448 / amax, cut to a power of two"};
+static const char *const fp8_multiplier_words[] = {
+    [NG_FP8_MULTIPLIER_NONE] = "divides by the scale, rounding once",
+    [NG_FP8_MULTIPLIER_OF_SCALE] =
+        "multiplies by the rounded reciprocal of the scale",
+    [NG_FP8_MULTIPLIER_OF_AMAX] = "multiplies by 448 / amax, rounded",
+    [NG_FP8_MULTIPLIER_OF_RECIPROCAL] =
+        "multiplies by 448 times the rounded 1 / amax"};
 static const char *const flashoptim_words[] = {"follows this project's rules",
                                                "follows FlashOptim's rules"};
 
@@ -113,8 +131,11 @@ void ng_rule_words(char *text, size_t size, ng_rule rule, int asked, int value)
     case NG_RULE_FP8_ALIGN:
         words = fp8_align_words[value];
         break;
-    case NG_RULE_MXFP4_LEAST:
-        words = mxfp4_least_words[value];
+    case NG_RULE_FP8_MULTIPLIER:
+        words = fp8_multiplier_words[value];
+        break;
+    case NG_RULE_BLOCK_LEAST:
+        words = block_least_words[value];
         break;
     case NG_RULE_MXFP4_BYTE_0:
         words = mxfp4_byte_0_words[value];

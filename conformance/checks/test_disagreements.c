@@ -101,6 +101,102 @@ START_TEST(mxfp4_blocks)
 }
 END_TEST
 
+/* Two numbers of an FP8 block: the scale, as FP32 bits, and their codes. */
+static const struct fp8_block {
+    int row;
+    const char *profile;
+    uint32_t x[2]; /* FP32, their bits */
+    uint32_t scale;
+    uint8_t code[2];
+} fp8_blocks[] = {
+    /* nothing but zeros */
+    {15, "ng", {0, 0}, 0x3F800000, {0, 0}},
+    {15, "deepgemm-fp8", {0, 0}, 0x346FACAD, {0, 0}},
+    {15, "deepgemm-fp8-ue8m0", {0, 0}, 0x34800000, {0, 0}},
+    {15, "deepep-python", {0, 0}, 0x346FACAD, {0, 0}},
+    {15, "transformer-engine", {0, 0}, 0x3F800000, {0, 0}},
+    {15, "transformer-engine-fp32", {0, 0}, 0x3F800000, {0, 0}},
+    {15, "torchao-fp8", {0, 0}, 0x2720D7C5, {0, 0}},
+    /* amax = 1e-6: below somebody's least */
+    {16, "deepgemm-fp8", {0x358637BD, 0}, 0x346FACAD, {0x49, 0}},
+    {16, "deepgemm-fp8-ue8m0", {0x358637BD, 0}, 0x34800000, {0x48, 0}},
+    {16, "deepep", {0x358637BD, 0}, 0x346FACAD, {0x49, 0}},
+    {16, "deepep-python", {0x358637BD, 0}, 0x346FACAD, {0x49, 0}},
+    {16, "transformer-engine", {0x358637BD, 0}, 0x31800000, {0x78, 0}},
+    {16, "transformer-engine-fp32", {0x358637BD, 0}, 0x31196446, {0x7E, 0}},
+    {16, "torchao-fp8", {0x358637BD, 0}, 0x31196446, {0x7E, 0}},
+    /* amax = 1e-38: 448 / amax passes FP32 */
+    {17, "deepgemm-fp8", {0x006CE3EE, 0}, 0x346FACAD, {0, 0}},
+    {17, "transformer-engine", {0x006CE3EE, 0}, 0x00400000, {0x3E, 0}},
+    {17, "transformer-engine-fp32", {0x006CE3EE, 0}, 0x00200000, {0x46, 0}},
+    {17, "torchao-fp8", {0x006CE3EE, 0}, 0x2720D7C5, {0, 0}},
+    /* amax = 2.59375 beside 0.97265625, whose quotient is a tie */
+    {18, "deepgemm-fp8", {0x40260000, 0x3F790000}, 0x3BBDB6DB, {0x7E, 0x73}},
+    {18, "deepep", {0x40260000, 0x3F790000}, 0x3BBDB6DC, {0x7E, 0x72}},
+    {18, "deepep-python", {0x40260000, 0x3F790000}, 0x3BBDB6DB, {0x7E, 0x72}},
+    {18,
+     "transformer-engine-fp32",
+     {0x40260000, 0x3F790000},
+     0x3BBDB6DC,
+     {0x7E, 0x72}},
+    {18, "torchao-fp8", {0x40260000, 0x3F790000}, 0x3BBDB6DC, {0x7E, 0x72}},
+    /* amax = 3.1875 beside -2.390625 */
+    {19, "deepgemm-fp8", {0x404C0000, 0xC0190000}, 0x3BE92492, {0x7E, 0xFB}},
+    /* amax = 1.078125 beside 0.80859375: what multiplies, what is stored */
+    {20, "deepep", {0x3F8A0000, 0x3F4F0000}, 0x3B1DB6DC, {0x7E, 0x7A}},
+    {20, "deepep-python", {0x3F8A0000, 0x3F4F0000}, 0x3B1DB6DB, {0x7E, 0x7B}},
+    {20, "torchao-fp8", {0x3F8A0000, 0x3F4F0000}, 0x3B1DB6DC, {0x7E, 0x7A}},
+    /* an infinity beside 1 */
+    {21, "ng", {0x7F800000, 0x3F800000}, 0x7FFFFFFF, {0x7F, 0x7F}},
+    {21,
+     "deepgemm-fp8-ue8m0",
+     {0x7F800000, 0x3F800000},
+     0x7F000000,
+     {0x7E, 0}},
+    {21,
+     "transformer-engine",
+     {0x7F800000, 0x3F800000},
+     0x3F800000,
+     {0x7E, 0x38}},
+    {21, "torchao-fp8", {0x7F800000, 0x3F800000}, 0x7F800000, {0x7F, 0}},
+    /* 3e38 beside a NaN */
+    {22, "torchao-fp8", {0x7F61B1E6, 0x7FC00000}, 0x7FFFFFFF, {0x7F, 0x7F}},
+    {22,
+     "deepgemm-fp8-ue8m0",
+     {0x7F61B1E6, 0x7FC00000},
+     0x7F000000,
+     {0x3E, 0x7F}},
+    {22,
+     "transformer-engine",
+     {0x3F800000, 0x7FC00000},
+     0x3B800000,
+     {0x78, 0x7F}},
+    {22, "deepep", {0x3F800000, 0x7FC00000}, 0x3B124925, {0x7E, 0x7F}},
+};
+
+START_TEST(blocks_of_fp8)
+{
+    for (int i = 0; i < N(fp8_blocks); i++) {
+        const struct fp8_block *b = &fp8_blocks[i];
+        const ng_rules rules = rules_of(b->profile);
+        const ng_options options = {.rules = &rules};
+        uint32_t x[2], scale = 0xA5A5A5A5;
+        uint8_t codes[2];
+
+        memcpy(x, b->x, sizeof x);
+        ng_fp8 y = dense_fp8(codes, &scale, NG_FP32, NG_FP8_ROW, 1, N(x));
+        const ng_matrix from = dense_matrix(x, NG_FP32, 1, N(x));
+
+        y.scales.pow2 = false;
+        ck_assert_int_eq(writings[_i].quantize_fp8(&y, &from, &options),
+                         NG_OK);
+        expect(_i, b->profile, b->row, b->scale, scale);
+        expect(_i, b->profile, b->row, b->code[0], codes[0]);
+        expect(_i, b->profile, b->row, b->code[1], codes[1]);
+    }
+}
+END_TEST
+
 /* Single numbers. */
 static const struct number {
     int row;
@@ -151,6 +247,7 @@ int main(void)
     TCase *tcase = tcase_create("peers");
 
     ADD_TRAP(tcase, mxfp4_blocks);
+    ADD_TRAP(tcase, blocks_of_fp8);
     ADD_TRAP(tcase, scalars);
     suite_add_tcase(suite, tcase);
     return run_suite(suite);

@@ -24,6 +24,13 @@ ml-dtypes --op encode_e2m1 --op encode_e4m3 --op encode_ue8m0 --op encode_bf16
 ml-dtypes --op decode_e2m1 --op decode_e4m3 --op decode_ue8m0 --op decode_bf16
 deepgemm --op quantize_mxfp4 --set x=fp32 --set scales=ue8m0
 deepgemm --op encode_e2m1 --op fp8_row_to_mxfp4
+deepep --op quantize_fp8_row --set x=bf16
+deepep-pow2 --op quantize_fp8_row --set x=bf16
+deepep-python --op quantize_fp8_row --set x=fp32
+deepgemm-fp8 --op quantize_fp8_row --set x=bf16
+deepgemm-fp8 --op quantize_fp8_tile --set x=fp32
+deepgemm-fp8-ue8m0 --op quantize_fp8_row --set x=fp32 --set scales=ue8m0
+deepgemm-fp8-ue8m0 --op quantize_fp8_col --set x=bf16 --set scales=fp32
 fp8-flow-moe --op fp8_row_to_fp8_col --set from=fp32 --set to=fp32
 microxcaling --op quantize_mxfp4 --set x=fp32 --set scales=ue8m0
 microxcaling --op encode_e2m1 --op fp8_row_to_mxfp4
@@ -38,6 +45,12 @@ torchao-floor-pre4725 --op quantize_mxfp4 --set x=fp32 --set scales=ue8m0
 torchao-rceil --op quantize_mxfp4 --set x=fp32 --set scales=ue8m0
 torchao-rceil --op fp8_row_to_mxfp4
 torchao-rceil-pre4725 --op quantize_mxfp4 --set x=fp32 --set scales=ue8m0
+torchao-fp8 --op quantize_fp8_row --set x=fp32
+torchao-fp8 --op quantize_fp8_col --set x=bf16
+transformer-engine --op quantize_fp8_row --set x=fp32 --set scales=ue8m0x4
+transformer-engine --op quantize_fp8_tile --set x=bf16 --set scales=fp32
+transformer-engine-fp32 --op quantize_fp8_row --set x=bf16
+transformer-engine-fp32 --op fp8_row_to_fp8_col --set from=fp32 --set to=fp32
 RUNS
 elsewhere=' cuda-headers flashoptim hopper-wgmma ng ocp '
 

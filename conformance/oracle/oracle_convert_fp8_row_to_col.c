@@ -92,7 +92,8 @@ static void requantize(const ng_fp8 *y, const ng_fp8 *x,
                                      .c1 = c + 1,
                                      .line = c,
                                      .j = span->number,
-                                     .n = n_spans};
+                                     .n = n_spans,
+                                     .from = NG_FORMAT_FP32};
 
     for (int64_t t = span->first; t < span->end; t++) {
         const int64_t i = ng_oracle_fp8_index(&part, t, c);

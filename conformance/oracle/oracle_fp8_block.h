@@ -14,6 +14,7 @@
 typedef struct ng_oracle_fp8_part {
     int64_t r0, r1, c0, c1;
     int64_t line, j, n;
+    ng_format_id from; /* the type of the numbers */
 } ng_oracle_fp8_part;
 
 /* Where the values of the elements are, and the events of making them:

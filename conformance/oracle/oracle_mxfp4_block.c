@@ -20,6 +20,16 @@ bool ng_oracle_amax(mpfr_ptr amax, const mpfr_t *element, int64_t n)
     return true;
 }
 
+void ng_oracle_amax_at_least(mpfr_ptr amax, int rule)
+{
+    const float least = rule == NG_BLOCK_LEAST_1E_4    ? 1e-4f
+                        : rule == NG_BLOCK_LEAST_1E_12 ? 1e-12f
+                                                       : 0;
+
+    if (mpfr_cmp_d(amax, (double)least) < 0)
+        mpfr_set_flt(amax, least, MPFR_RNDN);
+}
+
 /* The exponent of RN32(amax / 6), or of RN32(amax * RN32(1/6)), rounded up: the
  * number's own, or that of its logarithm in FP32. */
 static mpfr_exp_t exponent_of_a_sixth(mpfr_srcptr amax, int mode)
@@ -129,9 +139,7 @@ static void block_scale(mpfr_ptr unit, const mpfr_t *element, int64_t n,
             mpfr_set_nan(unit);
         return;
     }
-    if (rules->mxfp4_least == NG_MXFP4_LEAST_1E_4
-        && mpfr_cmp_d(c->amax, (double)1e-4f) < 0)
-        mpfr_set_flt(c->amax, 1e-4f, MPFR_RNDN);
+    ng_oracle_amax_at_least(c->amax, rules->block_least);
     /* Rounded to one fraction bit in FP32, 2^128 is an infinity. */
     if (rules->mxfp4_scale == NG_MXFP4_EVEN_FP32
         && mpfr_cmp_d(c->amax, 0x1.cp127) >= 0)
@@ -181,7 +189,8 @@ void ng_oracle_mxfp4_block(const ng_mxfp4 *y, int64_t r, int64_t first,
 
         if (grid == NULL) {
             bits = 1u << NG_EVENT_NAN;
-            if (options->rules->block_nan != NG_BLOCK_NAN_PROPAGATE)
+            if (options->rules->block_nan == NG_BLOCK_NAN_CODED
+                || options->rules->block_nan == NG_BLOCK_NAN_INFINITY_LARGEST)
                 code = ng_oracle_nan(NG_FORMAT_E2M1, options->rules, false);
         } else {
             code = ng_oracle_round(

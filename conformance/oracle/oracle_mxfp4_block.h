@@ -11,6 +11,9 @@
 /* Whether all of element[0 .. n) are finite; *amax their largest magnitude. */
 bool ng_oracle_amax(mpfr_ptr amax, const mpfr_t *element, int64_t n);
 
+/* Raise *amax to what rule block.least says. */
+void ng_oracle_amax_at_least(mpfr_ptr amax, int rule);
+
 /* Quantize row r, columns first .. end - 1 (one block of at most 32), whose
  * exact values are context->element[0 ..], or make it a NaN block if is_nan or
  * if one of them is not finite. options is resolved. */

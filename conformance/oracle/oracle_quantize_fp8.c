@@ -24,7 +24,8 @@ static void quantize_part(const ng_fp8 *y, const ng_matrix *x,
 
 /* Rows r0 .. r1 - 1, which share a line of scales, in parts of 128 columns. */
 static void quantize_line(const ng_fp8 *y, const ng_matrix *x, int64_t r0,
-                          int64_t r1, int64_t line, const ng_options *options)
+                          int64_t r1, int64_t line, ng_format_id from,
+                          const ng_options *options)
 {
     const int64_t n = ng_oracle_blocks(x->cols, NG_ORACLE_FP8_BLOCK);
 
@@ -37,7 +38,8 @@ static void quantize_line(const ng_fp8 *y, const ng_matrix *x, int64_t r0,
             .c1 = ng_oracle_min(c0 + NG_ORACLE_FP8_BLOCK, x->cols),
             .line = line,
             .j = j,
-            .n = n};
+            .n = n,
+            .from = from};
 
         quantize_part(y, x, &part, options);
     }
@@ -64,10 +66,10 @@ ng_status ng_oracle_quantize_fp8(const ng_fp8 *y, const ng_matrix *x,
 
     while (ng_oracle_next_span(&span, &o, x->rows)) {
         if (y->form == NG_FP8_TILE) {
-            quantize_line(y, x, span.first, span.end, span.number, &o);
+            quantize_line(y, x, span.first, span.end, span.number, from, &o);
         } else if (y->form == NG_FP8_ROW) {
             for (int64_t r = span.first; r < span.end; r++)
-                quantize_line(y, x, r, r + 1, r, &o);
+                quantize_line(y, x, r, r + 1, r, from, &o);
         } else {
             for (int64_t c = 0; c < x->cols; c++) {
                 const ng_oracle_fp8_part part = {.r0 = span.first,
@@ -76,7 +78,8 @@ ng_status ng_oracle_quantize_fp8(const ng_fp8 *y, const ng_matrix *x,
                                                  .c1 = c + 1,
                                                  .line = c,
                                                  .j = span.number,
-                                                 .n = n};
+                                                 .n = n,
+                                                 .from = from};
 
                 quantize_part(y, x, &part, &o);
             }

@@ -224,6 +224,8 @@ void ng_oracle_store_scale(const ng_scales *y, int64_t line, int64_t j,
 
     if (mpfr_nan_p(v)) {
         bits = packed_or_byte ? 0xFF : 0x7FFFFFFF;
+    } else if (mpfr_inf_p(v)) { /* a peer's: its exponent field */
+        bits = packed_or_byte ? 0xFF : 0x7F800000;
     } else if (packed_or_byte) {
         if (!ng_oracle_is_pow2_scale(v))
             abort();

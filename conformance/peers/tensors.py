@@ -70,3 +70,11 @@ def blocks(x, size):
     wide = np.zeros((rows, n * size), x.dtype)
     wide[:, :cols] = x
     return wide.reshape(rows, n, size)
+
+
+def as_torch(t, dtype):
+    """FP32, BF16 (its bits) or FP16 as a torch tensor of that type."""
+    import torch
+
+    t = torch.from_numpy(np.ascontiguousarray(t).copy())
+    return t.view(torch.bfloat16) if dtype == "bf16" else t

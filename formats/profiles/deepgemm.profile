@@ -8,7 +8,7 @@ rounding     nearest-zero
 
 # The smallest power of two from amax / 6 on, amax at least 1e-4.
 mxfp4.scale  rceil
-mxfp4.least  1e-4
+block.least  1e-4
 
 # A NaN or an infinity in the block takes scale 2^127; a NaN codes to 0. Zero has
 # no sign.

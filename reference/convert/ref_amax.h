@@ -21,4 +21,20 @@ static inline ng_exact ng_ref_amax(ng_exact amax, ng_exact v)
     return amax;
 }
 
+/* The amax that a block is taken to have under rule block.least. */
+static inline ng_exact ng_ref_amax_at_least(ng_exact amax, int rule)
+{
+    /* RN32(1e-4) and RN32(1e-12). */
+    const uint32_t bits = rule == NG_BLOCK_LEAST_1E_4    ? 0x38D1B717
+                          : rule == NG_BLOCK_LEAST_1E_12 ? 0x2B8CBCCC
+                                                         : 0;
+    const ng_exact least =
+        ng_exact_decode(&ng_formats[NG_FORMAT_FP32], bits);
+
+    return amax.kind == NG_EXACT_FINITE
+                   && ng_exact_compare_magnitude(amax, least) < 0
+               ? least
+               : amax;
+}
+
 #endif

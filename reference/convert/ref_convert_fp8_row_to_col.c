@@ -95,7 +95,7 @@ static void requantize_block(const struct job *job, int64_t c, int64_t block,
     const ng_rules *rules = ng_ref_rules(job->options);
     ng_exact v[NG_FP8_BLOCK];
     unsigned decoding[NG_FP8_BLOCK];
-    ng_exact amax = ng_ref_no_amax;
+    ng_ref_fp8_contents contents = {.amax = ng_ref_no_amax};
 
     for (int64_t r = rows.begin; r < rows.end; r++) {
         const int64_t i = r - rows.begin;
@@ -107,18 +107,19 @@ static void requantize_block(const struct job *job, int64_t c, int64_t block,
             ng_exact_round_fp32(ng_exact_product(ng_ref_load_fp8(job->x, r, c),
                                                  row_scale(job->x, r, c)),
                                 &decoding[i]);
-        amax = ng_ref_amax(amax, v[i]);
+        ng_ref_fp8_meet(&contents, v[i]);
     }
 
-    const ng_exact scale = ng_ref_fp8_scale(amax, rules->fp8_scale);
+    const ng_ref_fp8_unit unit =
+        ng_ref_fp8_unit_of(&contents, rules, &ng_formats[NG_FORMAT_FP32]);
 
-    ng_ref_store_scale(&job->y->scales, c, block, scale);
+    ng_ref_store_scale(&job->y->scales, c, block, unit.scale);
     for (int64_t r = rows.begin; r < rows.end; r++) {
         const int64_t i = r - rows.begin;
-        unsigned bits = scale.kind == NG_EXACT_FINITE ? decoding[i] : 0;
+        unsigned bits = unit.scale.kind != NG_EXACT_NAN ? decoding[i] : 0;
 
         *ng_ref_fp8_byte(job->y, r, c) = ng_ref_fp8_code(
-            v[i], scale, rules, ng_ref_random(job->options, r, c, job->y->cols),
+            v[i], &unit, rules, ng_ref_random(job->options, r, c, job->y->cols),
             &bits);
         ng_events_count(events, bits);
     }

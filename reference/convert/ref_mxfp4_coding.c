@@ -62,8 +62,6 @@ uint32_t ng_ref_mxfp4_scale(ng_exact amax, int mode)
 /* The scale of a block, whatever it holds. */
 static uint32_t block_scale(const ng_exact *v, int n, const ng_rules *rules)
 {
-    /* RN32(1e-4), 0x38D1B717. */
-    const ng_exact one_e_4 = {.significand = 0xD1B717, .exponent = -37};
     ng_exact amax = ng_ref_no_amax;
     bool nan = false;
 
@@ -75,11 +73,8 @@ static uint32_t block_scale(const ng_exact *v, int n, const ng_rules *rules)
         && (rules->block_nan == NG_BLOCK_NAN_LARGEST
             || (rules->block_nan == NG_BLOCK_NAN_INFINITY_LARGEST && !nan)))
         return NG_UE8M0_MAX_CODE;
-    if (amax.kind == NG_EXACT_FINITE
-        && rules->mxfp4_least == NG_MXFP4_LEAST_1E_4
-        && ng_exact_compare_magnitude(amax, one_e_4) < 0)
-        amax = one_e_4;
-    return ng_ref_mxfp4_scale(amax, rules->mxfp4_scale);
+    return ng_ref_mxfp4_scale(ng_ref_amax_at_least(amax, rules->block_least),
+                              rules->mxfp4_scale);
 }
 
 /* The exponent of what elements are divided by. */
@@ -100,8 +95,9 @@ void ng_ref_store_mxfp4_block(const ng_mxfp4 *y, int64_t row, int64_t block,
     const int64_t first = block * NG_MXFP4_BLOCK;
     uint8_t *line = y->codes + row * y->ld;
     const uint32_t scale = block_scale(v, n, rules);
-    const bool coded =
-        scale != NG_UE8M0_NAN || rules->block_nan != NG_BLOCK_NAN_PROPAGATE;
+    const bool coded = scale != NG_UE8M0_NAN
+                       || (rules->block_nan > NG_BLOCK_NAN_PROPAGATE
+                           && rules->block_nan <= NG_BLOCK_NAN_LARGEST);
 
     ng_ref_store_scale_bits(&y->scales, row, block, scale);
     for (int i = 0; i < n; i++) {

@@ -19,25 +19,26 @@ struct job {
     ng_ref_fp8_blocks blocks;
 };
 
-static ng_exact block_amax(const ng_matrix *x, ng_ref_fp8_block block)
+static ng_ref_fp8_unit block_unit(const struct job *job, ng_ref_fp8_block block)
 {
-    ng_exact amax = ng_ref_no_amax;
+    ng_ref_fp8_contents contents = {.amax = ng_ref_no_amax};
 
     for (int64_t r = block.rows.begin; r < block.rows.end; r++)
         for (int64_t c = block.cols.begin; c < block.cols.end; c++)
-            amax = ng_ref_amax(amax, ng_ref_load(x, r, c));
-    return amax;
+            ng_ref_fp8_meet(&contents, ng_ref_load(job->x, r, c));
+    return ng_ref_fp8_unit_of(&contents, ng_ref_rules(job->options),
+                              ng_ref_format(job->x->dtype));
 }
 
 static void quantize_block(const struct job *job, ng_ref_fp8_block block,
-                           ng_exact scale, ng_events *events)
+                           const ng_ref_fp8_unit *unit, ng_events *events)
 {
     for (int64_t r = block.rows.begin; r < block.rows.end; r++)
         for (int64_t c = block.cols.begin; c < block.cols.end; c++) {
             unsigned bits = 0;
 
             *ng_ref_fp8_byte(job->y, r, c) = ng_ref_fp8_code(
-                ng_ref_load(job->x, r, c), scale, ng_ref_rules(job->options),
+                ng_ref_load(job->x, r, c), unit, ng_ref_rules(job->options),
                 ng_ref_random(job->options, r, c, job->y->cols), &bits);
             ng_events_count(events, bits);
         }
@@ -46,16 +47,14 @@ static void quantize_block(const struct job *job, ng_ref_fp8_block block,
 static void quantize_line(const void *context, int64_t line, ng_events *events)
 {
     const struct job *job = context;
-    const int kind = ng_ref_rules(job->options)->fp8_scale;
 
     for (int64_t s = 0; s < job->blocks.n_scales; s++) {
         const ng_ref_fp8_block block =
             ng_ref_fp8_block_at(&job->blocks, line, s);
-        const ng_exact scale =
-            ng_ref_fp8_scale(block_amax(job->x, block), kind);
+        const ng_ref_fp8_unit unit = block_unit(job, block);
 
-        ng_ref_store_scale(&job->y->scales, line, s, scale);
-        quantize_block(job, block, scale, events);
+        ng_ref_store_scale(&job->y->scales, line, s, unit.scale);
+        quantize_block(job, block, &unit, events);
     }
 }
 

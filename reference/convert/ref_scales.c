@@ -45,12 +45,14 @@ ng_exact ng_ref_load_scale(const ng_scales *scales, int64_t i, int64_t j)
 void ng_ref_store_scale(const ng_scales *scales, int64_t i, int64_t j,
                         ng_exact scale)
 {
-    /* Exact by contract, so rules and events play no part. */
+    /* Exact by contract, so rules and events play no part; but an infinity, of
+     * a peer, is one, and 0xFF in UE8M0. */
+    static const ng_rules rules = {.overflow = NG_IEEE};
     unsigned events = 0;
 
     ng_ref_store_scale_bits(scales, i, j,
-                            ng_exact_round(format_of(scales), scale,
-                                           &ng_default_rules, 0, &events));
+                            ng_exact_round(format_of(scales), scale, &rules, 0,
+                                           &events));
 }
 
 ng_exact ng_ref_power_of_two(int k)

@@ -28,7 +28,7 @@ void ng_ref_store_scale_bits(const ng_scales *scales, int64_t i, int64_t j,
 ng_exact ng_ref_load_scale(const ng_scales *scales, int64_t i, int64_t j);
 
 /* Write a NaN (the canonical one) or a value that the plane's type holds
- * exactly; order as above. */
+ * exactly, an infinity too (of a peer's rules; 0xFF in UE8M0); order as above. */
 void ng_ref_store_scale(const ng_scales *scales, int64_t i, int64_t j,
                         ng_exact scale);
 
