@@ -4,6 +4,10 @@
  * its backend could have them. Inputs and expected values are restated from
  * there, or worked out by hand.
  */
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
 #include "conformance/checks/model_fixture.h"
 #include "reference/model/model.h"
 
@@ -13,6 +17,9 @@ static void begin(void)
 {
     fixture_at = 0;
     b = ng_backend_reference();
+#ifdef _OPENMP
+    omp_set_num_threads(1); /* nothing here is large */
+#endif
 }
 
 /* ---- L-21 ---------------------------------------------------------------- */

@@ -97,7 +97,8 @@ check_PROGRAMS += \
 	conformance/checks/test_pretrained
 if HAVE_MPFR
 check_PROGRAMS += \
-	conformance/checks/test_model_bounds
+	conformance/checks/test_model_bounds \
+	conformance/checks/test_model_gate
 endif
 endif
 EXTRA_DIST += \
