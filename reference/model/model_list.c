@@ -6,6 +6,7 @@
  */
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "reference/model/model_parts.h"
 
@@ -172,6 +173,49 @@ static const char *const role_names[NG_N_ROLES] = {
     "norm",
     "head",
 };
+
+/* What follows `word`, a number and a dot, or null. */
+static const char *after(const char *text, const char *word)
+{
+    const size_t length = strlen(word);
+    const size_t digits = strncmp(text, word, length) == 0
+                              ? strspn(text + length, "0123456789")
+                              : 0;
+
+    return digits > 0 && text[length + digits] == '.'
+               ? text + length + digits + 1
+               : NULL;
+}
+
+static bool is_role(const char *text, ng_role first, ng_role last)
+{
+    for (int role = (int)first; role <= (int)last; role++)
+        if (strcmp(text, role_names[role]) == 0)
+            return true;
+    return false;
+}
+
+bool ng_model_is_name(const char *name)
+{
+    static const char *const others[] = {"shared.gate_up", "shared.down",
+                                         "router_bias"};
+    const char *of_mtp = after(name, "mtp.");
+    const char *of_layer = of_mtp != NULL ? of_mtp : after(name, "layers.");
+    const char *of_expert =
+        of_layer != NULL ? after(of_layer, "experts.") : NULL;
+
+    if (of_layer == NULL)
+        return is_role(name, NG_ROLE_EMBEDDING, NG_ROLE_EMBEDDING)
+               || is_role(name, NG_ROLE_NORM, NG_ROLE_HEAD);
+    if (of_expert != NULL)
+        return is_role(of_expert, NG_ROLE_EXPERT_GATE_UP, NG_ROLE_EXPERT_DOWN);
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (strcmp(of_layer, others[i]) == 0)
+            return true;
+    return is_role(of_layer, NG_ROLE_ATTENTION_NORM, NG_ROLE_ROUTER)
+           || (of_mtp != NULL
+               && is_role(of_mtp, NG_ROLE_MTP_HIDDEN_NORM, NG_ROLE_MTP_NORM));
+}
 
 void ng_listed_name(char *name, const ng_model_config *config,
                     const ng_listed *p)

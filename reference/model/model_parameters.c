@@ -123,7 +123,7 @@ ng_status ng_model_load_there(ng_model *m, int64_t parameter,
 
     if (slot == NULL)
         return NG_BAD_SHAPE;
-    values.data = (void *)(uintptr_t)theta; /* read alone */
+    values.data = (void *)theta; /* read alone */
     return say(load_array(m, slot, &values), slot, error);
 }
 

@@ -57,6 +57,10 @@ void ng_model_list(const ng_model_config *config, ng_visit *visit,
 void ng_listed_name(char *name, const ng_model_config *config,
                     const ng_listed *parameter);
 
+/* Whether a parameter of some configuration, or the biases of a layer's router,
+ * can have this name. */
+bool ng_model_is_name(const char *name);
+
 /* Layers, MTP modules included; whether one is a mixture of experts; how many
  * are; which of those a layer is. */
 int64_t ng_model_blocks(const ng_model_config *config);

@@ -102,6 +102,34 @@ static const char *find_line(const ng_pretrained *p, const char *name,
     return NULL;
 }
 
+/* Every line names a parameter of some model of ours, and tensors. (Not of this
+ * model: one map serves all sizes.) */
+static ng_status check_map(const ng_pretrained *p, ng_error *error)
+{
+    const numbers any = {0, 0, 0};
+    int number = 1;
+
+    for (const char *line = p->map; line != NULL; number++) {
+        char name[MAX_NAME], word[MAX_NAME];
+        const char *rest = next_word(name, line, any);
+
+        if (rest == NULL && name[0] != '\0')
+            return ng_fail(error, NG_BAD_FILE, "%s:%d: %.40s...: too long",
+                           p->where, number, name);
+        if (rest != NULL && !ng_model_is_name(name))
+            return ng_fail(error, NG_BAD_FILE,
+                           "%s:%d: %.64s: no parameter has this name", p->where,
+                           number, name);
+        if (rest != NULL && next_word(word, rest, any) == NULL
+            && word[0] == '\0')
+            return ng_fail(error, NG_BAD_FILE, "%s:%d: %.64s: no tensor",
+                           p->where, number, name);
+        line = strchr(line, '\n');
+        line = line != NULL ? line + 1 : NULL;
+    }
+    return NG_OK;
+}
+
 /* ---- the files ----------------------------------------------------------- */
 
 static const ng_tensor *find(const ng_pretrained *p, const char *name)
@@ -142,6 +170,8 @@ ng_status ng_pretrained_open(ng_pretrained **out, const char *map,
         return ng_fail(error, NG_NO_MEMORY, "%s: out of memory", map);
     }
     status = read_map(&p->map, map, error);
+    if (status == NG_OK)
+        status = check_map(p, error);
     for (; status == NG_OK && p->n_files < n_files; p->n_files++) {
         status = ng_safetensors_read(&p->files[p->n_files], files[p->n_files],
                                      error);

@@ -42,6 +42,7 @@ libtrain_a_SOURCES = \
 	%D%/train_evaluate.c \
 	%D%/train_identity.c \
 	%D%/train_parts.h \
+	%D%/train_pretrained.c \
 	%D%/train_ranks.c \
 	%D%/train_report.c \
 	%D%/train_resume.c \
@@ -111,6 +112,7 @@ check_PROGRAMS += \
 	conformance/checks/test_train_data \
 	conformance/checks/test_train_loop \
 	conformance/checks/test_train_no_memory \
+	conformance/checks/test_train_pretrained \
 	conformance/checks/test_train_refusals \
 	conformance/checks/test_yaml_schema
 conformance_checks_test_checkpoint_LDADD = libstudy.a $(LDADD)
@@ -121,6 +123,7 @@ conformance_checks_test_train_LDADD = libstudy.a $(LDADD)
 conformance_checks_test_train_bad_LDADD = libtrain.a $(LDADD) $(YAML_LIBS)
 conformance_checks_test_train_data_LDADD = libtrain.a $(LDADD)
 conformance_checks_test_train_loop_LDADD = libtrain.a $(LDADD) $(YAML_LIBS)
+conformance_checks_test_train_pretrained_LDADD = libtrain.a $(LDADD) $(YAML_LIBS)
 conformance_checks_test_yaml_schema_LDADD = libtrain.a $(LDADD) $(YAML_LIBS)
 endif
 if HAVE_MPI

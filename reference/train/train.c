@@ -122,7 +122,9 @@ static ng_status prepare(ng_train *train, ng_error *error)
     if (options->resume != NULL)
         status = ng_train_resume(train, error);
     else {
-        status = start_weights(train, error);
+        status = train->config->pretrained[0] != '\0'
+                     ? ng_train_take_pretrained(train, error)
+                     : start_weights(train, error);
         if (status == NG_OK && ng_train_writes(train))
             status = open_run(train, error);
     }

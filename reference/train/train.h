@@ -20,7 +20,8 @@
  * lines "event" tells the kind:
  *   start       seed, recipe, backend, parameters, tokens of both texts, bytes
  *               by kind as the optimizer of rank 0 keeps them, and the loss of
- *               the trigram model (trigram.h) on the sequences of evaluation
+ *               the trigram model (trigram.h) on the sequences of evaluation;
+ *               pretrained (the files) where first weights are not drawn
  *   step        step, loss, mtp_loss, balance_loss, norm (of all gradients,
  *               before clipping), lr, skipped (steps so far), taken (false: a
  *               gradient was not finite), tokens (so far), seconds and

@@ -92,6 +92,9 @@ static const ng_yaml_field fields[] = {
     CHOICE("data.format", format, ng_tokens_format_names, "of both files"),
     NUMBER("data.validation_share", validation_share, 0, 0.5, "the end"),
 
+    TEXT("pretrained.files", pretrained, false, "first weights; * and ? match"),
+    TEXT("pretrained.names", names, false, "map of their names"),
+
     WHOLE("batch.sequence", sequence, 1, WIDE, "tokens of a sequence"),
     WHOLE("batch.sequences", sequences, 1, 65536, "of a shard"),
     WHOLE("batch.shards", shards, 1, 65536, "of a step"),
@@ -258,6 +261,11 @@ ng_status ng_train_config_check(const ng_train_config *config, const char *path,
     if (config->validation[0] == '\0' && !(config->validation_share > 0.0))
         return refuse(config, path, "data.validation_share", error,
                       "is 0, and there is no data.validation");
+    if ((config->pretrained[0] == '\0') != (config->names[0] == '\0'))
+        return refuse(config, path,
+                      config->names[0] == '\0' ? "pretrained.files"
+                                               : "pretrained.names",
+                      error, "files and names need each other");
     if (config->run[0] == '\0')
         return refuse(config, path, "run", error, "is empty");
     return NG_OK;

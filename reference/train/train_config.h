@@ -39,6 +39,10 @@ typedef struct ng_train_config {
     int format; /* ng_tokens_format */
     double validation_share;
 
+    /* First weights: safetensors files (a path or a pattern, as glob has it),
+     * and the map of their names (pretrained.h). Both empty: drawn. */
+    char pretrained[NG_TRAIN_MAX_TEXT], names[NG_TRAIN_MAX_TEXT];
+
     int64_t sequence;  /* tokens of a sequence */
     int64_t sequences; /* of a shard */
     int64_t shards;    /* of a step */

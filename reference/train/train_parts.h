@@ -103,6 +103,12 @@ typedef struct ng_train_step_report {
 json_t *ng_train_step_line(const ng_train *train,
                            const ng_train_step_report *report);
 
+/* ---- train_pretrained.c ------------------------------------------------- */
+
+/* The weights of this rank's parameters and the routers' biases from the files
+ * that the configuration names. */
+ng_status ng_train_take_pretrained(ng_train *train, ng_error *error);
+
 /* ---- train_identity.c --------------------------------------------------- */
 
 /* What two runs must have in common for one to go on where the other stopped:

@@ -23,20 +23,22 @@ static json_t *whole(int64_t x)
 
 json_t *ng_train_start_line(const ng_train *train)
 {
+    const ng_train_config *config = train->config;
+    json_t *line;
     ng_optimizer_bytes bytes;
     int64_t parameters = 0;
 
     for (int64_t p = 0; p < ng_model_n_parameters(train->model); p++)
         parameters += ng_model_parameter_of(train->model, p)->n;
     (void)ng_optimizer_bytes_of(&bytes, train->optimizer);
-    return json_pack(
+    line = json_pack(
         "{s:s, s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o,"
         " s:{s:o, s:o, s:o, s:o, s:o, s:o, s:o}}",
         "event", "start", "version", ng_version_text(), "recipe",
         train->recipe->name, "backend", train->options.backend->name,
         "optimizer",
-        ng_optimizer_name((ng_optimizer_kind)train->config->optimizer), "seed",
-        whole(train->config->seed), "steps", whole(train->config->steps),
+        ng_optimizer_name((ng_optimizer_kind)config->optimizer), "seed",
+        whole(config->seed), "steps", whole(config->steps),
         "parameters", whole(parameters), "train_tokens", whole(train->n_train),
         "validation_tokens", whole(train->n_valid), "trigram",
         ng_json_number(train->trigram), "bytes", "parameters",
@@ -44,6 +46,14 @@ json_t *ng_train_start_line(const ng_train *train)
         whole(bytes.correction), "momentum", whole(bytes.momentum), "variance",
         whole(bytes.variance), "scales", whole(bytes.scales), "gradients",
         whole(bytes.gradients));
+    if (line != NULL && config->pretrained[0] != '\0'
+        && json_object_set_new(line, "pretrained",
+                               json_string(config->pretrained))
+               != 0) {
+        json_decref(line);
+        line = NULL;
+    }
+    return line;
 }
 
 /* Tokens by expert, a row a MoE layer. */
