@@ -57,31 +57,39 @@ baseline: narrowgauge
 # ---- builds of their own, in a folder below this one -------------------------
 sub_build = $(BASH) $(srcdir)/%D%/sub_build.sh '$(srcdir)'
 
-# Level 0 and the tests, with counters in the code. From nothing, since gcov does
-# not forgive counts of older sources.
-coverage:
-	@test '$(GCOVR)' != no || { echo 'coverage: gcovr is missing' >&2; exit 1; }
-	$(AM_V_at)rm -rf coverage-build
-	$(AM_V_at)MAKE='$(MAKE)' $(sub_build) coverage-build --disable-static --without-mpi \
-	    --disable-kernels \
-	    CFLAGS='-O0 -g --coverage -fprofile-update=atomic' \
-	    CXXFLAGS='-O0 -g --coverage -fprofile-update=atomic'
-	$(AM_V_at)rm -f coverage-build/*conftest.gc*
-	$(AM_V_at)./coverage-build/narrowgauge verify --level 0 --quiet
-	$(AM_V_at)$(MAKE) -C coverage-build --no-print-directory check
-	$(AM_V_at)GCOVR='$(GCOVR)' $(BASH) $(srcdir)/%D%/coverage.sh \
-	    '$(srcdir)' coverage-build coverage
-
-# Level 0 and the tests under ASan and UBSan. (MPI libraries leak on purpose.)
+# Level 0 and the tests, under ASan and UBSan, with counters in the code, or with
+# both at once. (MPI libraries leak on purpose.) Counters start from nothing, since
+# gcov does not forgive counts of older sources. The plus hands make's jobs on.
 sanitizers = -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined \
 	-fno-sanitize-recover=all
+counters = --coverage -fprofile-update=atomic
+instrumented = $(AM_V_at)build() { \
+	    MAKE='$(MAKE)' $(sub_build) "$$1" --disable-static --without-mpi \
+	        --disable-kernels CFLAGS="$$2" CXXFLAGS="$$2" && \
+	    rm -f "$$1"/*conftest.gc* && \
+	    UBSAN_OPTIONS=print_stacktrace=1 && export UBSAN_OPTIONS && \
+	    ./"$$1"/narrowgauge verify --level 0 --quiet && \
+	    $(MAKE) -C "$$1" --no-print-directory check; \
+	}; \
+	count() { \
+	    GCOVR='$(GCOVR)' $(BASH) $(srcdir)/%D%/coverage.sh '$(srcdir)' "$$1" coverage; \
+	}; \
+	counted() { \
+	    test '$(GCOVR)' != no || { echo 'coverage: gcovr is missing' >&2; exit 1; }; \
+	    rm -rf "$$1"; \
+	};
+
 sanitize:
-	$(AM_V_at)MAKE='$(MAKE)' $(sub_build) sanitize-build --disable-static --without-mpi \
-	    --disable-kernels \
-	    CFLAGS='$(sanitizers)' CXXFLAGS='$(sanitizers)'
-	$(AM_V_at)UBSAN_OPTIONS=print_stacktrace=1; export UBSAN_OPTIONS; \
-	./sanitize-build/narrowgauge verify --level 0 --quiet && \
-	$(MAKE) -C sanitize-build --no-print-directory check
+	+$(instrumented) build sanitize-build '$(sanitizers)'
+
+coverage:
+	+$(instrumented) counted coverage-build && \
+	    build coverage-build '-O0 -g $(counters)' && count coverage-build
+
+sanitize-coverage:
+	+$(instrumented) counted sanitize-coverage-build && \
+	    build sanitize-coverage-build '$(sanitizers) $(counters)' && \
+	    count sanitize-coverage-build
 
 # What uses threads, under clang's TSan.
 thread-sanitize:
@@ -90,7 +98,8 @@ thread-sanitize:
 LONG_TESTS += build-aux/thread_sanitize.sh
 
 clean-local:
-	-rm -rf coverage-build coverage sanitize-build thread-sanitize-build \
+	-rm -rf coverage-build coverage sanitize-build sanitize-coverage-build \
+	    thread-sanitize-build \
 	    bundle-build bundle-stage narrowgauge-bundle \
 	    baseline-report
 
@@ -125,5 +134,5 @@ analyse: $(BUILT_SOURCES)
 	    $(DEFS) $(DEFAULT_INCLUDES) $(AM_CPPFLAGS) $(CPPFLAGS) $(MPI_CFLAGS) \
 	    -std=c11 $(OPENMP_CFLAGS)
 
-.PHONY: baseline check-long coverage sanitize thread-sanitize bundle format \
-	analyse
+.PHONY: baseline check-long coverage sanitize sanitize-coverage thread-sanitize bundle \
+	format analyse
