@@ -48,8 +48,9 @@ ng_exact ng_ref_peer_fp8_scale(ng_exact amax, int kind, const ng_format *x)
 
 ng_exact ng_ref_fp8_multiplier_of_scale(ng_exact scale, const ng_format *x)
 {
-    return scale.kind == NG_EXACT_INFINITE ? (ng_exact){.kind = NG_EXACT_FINITE}
-                                           : quotient(one, scale, x);
+    const ng_exact zero = {.kind = NG_EXACT_FINITE};
+
+    return scale.kind == NG_EXACT_INFINITE ? zero : quotient(one, scale, x);
 }
 
 ng_exact ng_ref_fp8_multiplier_of_amax(ng_exact amax, int multiplier,
