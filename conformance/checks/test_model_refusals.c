@@ -700,7 +700,7 @@ static ng_status add_leaf(ng_tree *tree, int64_t index)
     float *leaf = NULL;
 
     ck_assert_int_eq(ng_tree_leaf(&leaf, tree), NG_OK);
-    leaf[0] = (float)(1 << index % 20);
+    leaf[0] = index < 0 ? 0.0f : (float)(1 << index % 20);
     return ng_tree_add(tree, index, leaf);
 }
 

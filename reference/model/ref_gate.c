@@ -9,7 +9,8 @@
  * The backend's own SwiGLU, beside reference/moe/ref_swiglu.c, which is the
  * operation that verify holds a kernel to: that one works in FP64 and leans on
  * the machine's exp, this one must be the same bits on every machine and for
- * every number of ranks, and runs in vectors. Both are held to MPFR.
+ * every number of ranks, and runs in vectors. test_model_gate.c holds both to one
+ * bound by MPFR over every gate, and to the same bits where nothing is open.
  */
 #include <stdlib.h>
 
