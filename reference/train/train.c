@@ -432,6 +432,11 @@ double ng_train_trigram(const ng_train *train)
     return train->trigram;
 }
 
+const ng_optimizer *ng_train_optimizer(const ng_train *train)
+{
+    return train->optimizer;
+}
+
 ng_model *ng_train_model(ng_train *train)
 {
     return train->model;

@@ -119,7 +119,9 @@ int64_t ng_train_step_of(const ng_train *train);
 int64_t ng_train_skipped(const ng_train *train);
 double ng_train_trigram(const ng_train *train);
 
-/* The model that is trained, for tests. */
+/* The model that is trained, and the optimizer that holds the weights of this
+ * rank's parameters, in the model's order; for tests. */
+const ng_optimizer *ng_train_optimizer(const ng_train *train);
 ng_model *ng_train_model(ng_train *train);
 
 #ifdef __cplusplus
