@@ -124,6 +124,13 @@ libsuite_a_SOURCES = \
 	%D%/checks/variant.h \
 	%D%/checks/shrink.c \
 	%D%/checks/shrink.h \
+	%D%/checks/shrink_values.c \
+	%D%/checks/shrink_words.c \
+	%D%/checks/small_case.c \
+	%D%/checks/small_case.h \
+	%D%/checks/small_file.c \
+	%D%/checks/small_file.h \
+	%D%/checks/small_layout.c \
 	%D%/checks/vectors.c \
 	%D%/checks/vectors.h \
 	%D%/checks/tally_json.c \
@@ -311,6 +318,8 @@ narrowgauge_SOURCES = \
 	%D%/cli/quantize_source.h \
 	%D%/cli/ranks.c \
 	%D%/cli/ranks.h \
+	%D%/cli/replay.c \
+	%D%/cli/replay.h \
 	%D%/cli/real_number.c \
 	%D%/cli/real_number.h \
 	%D%/cli/real_parse.c \
@@ -457,6 +466,8 @@ check_PROGRAMS += \
 	%D%/checks/test_safetensors \
 	%D%/checks/test_safetensors_bad \
 	%D%/checks/test_safetensors_write \
+	%D%/checks/test_shrink \
+	%D%/checks/test_small_case \
 	%D%/checks/test_tensor_file \
 	%D%/checks/test_text_escape \
 	%D%/checks/test_threads \
@@ -545,6 +556,7 @@ ng_test_scripts = \
 	%D%/checks/test_page_browser.sh \
 	%D%/checks/test_report_pages.sh \
 	%D%/checks/test_schema.sh \
+	%D%/checks/test_shrink_faults.sh \
 	%D%/checks/test_vectors.sh \
 	%D%/checks/test_verify.sh \
 	%D%/faults/test_faults.sh \

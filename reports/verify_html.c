@@ -190,7 +190,13 @@ static void print_failure(FILE *out, const json_t *operation)
     if (*text_of(operation, "shrunk") != '\0') {
         fputs("<p>One of them made small: <code>", out);
         html(out, text_of(operation, "shrunk"));
-        fputs("</code></p>\n", out);
+        fputs("</code>", out);
+        if (*text_of(operation, "replay") != '\0') {
+            fputs(", run again with <code>--replay ", out);
+            html(out, text_of(operation, "replay"));
+            fputs("</code>, in this folder", out);
+        }
+        fputs("</p>\n", out);
     }
     if (n > 0)
         print_lines(out, lines, 0, n < SHOWN ? n : SHOWN);

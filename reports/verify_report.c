@@ -89,7 +89,8 @@ static void print_events(FILE *out, const json_t *operations)
     fputc('\n', out);
 }
 
-static void print_failures(FILE *out, const json_t *operation, int max_failures)
+static void print_failures(FILE *out, const json_t *operation, int max_failures,
+                           const char *folder)
 {
     const json_t *failures = json_object_get(operation, "failures");
     const json_t *missing = json_object_get(operation, "missing");
@@ -107,12 +108,18 @@ static void print_failures(FILE *out, const json_t *operation, int max_failures)
         fprintf(out, "     %s\n", text_of(operation, "diagnosis"));
     if (*text_of(operation, "shrunk") != '\0')
         fprintf(out, "     shrunk to %s\n", text_of(operation, "shrunk"));
+    if (folder != NULL && *text_of(operation, "replay") != '\0') {
+        fputs("     run it again with --replay ", out);
+        ng_print_escaped(out, NG_TO_TERMINAL, folder);
+        fprintf(out, "/%s\n", text_of(operation, "replay"));
+    }
     json_array_foreach(missing, i, line)
         fprintf(out, "FAIL op=%s claims to have met \"%s\" and did not\n",
                 text_of(operation, "operation"), json_string_value(line));
 }
 
-void ng_verify_report_print(FILE *out, const json_t *run, int max_failures)
+void ng_verify_report_print(FILE *out, const json_t *run, int max_failures,
+                            const char *folder)
 {
     const json_t *operations = json_object_get(run, "operations");
     int64_t not_covered = 0, covered = 0, absent = 0, beyond = 0, not_asked = 0;
@@ -150,7 +157,7 @@ void ng_verify_report_print(FILE *out, const json_t *run, int max_failures)
         fprintf(out, "the subject cannot be used: %s\n",
                 text_of(json_object_get(run, "verdict"), "text"));
     json_array_foreach(operations, i, operation)
-        print_failures(out, operation, max_failures);
+        print_failures(out, operation, max_failures, folder);
     print_events(out, operations);
     if (not_covered > 0)
         fprintf(out, "not covered by the subject: %" PRId64 " operations whole, %"
@@ -211,6 +218,11 @@ static void print_markdown_failures(FILE *out, const json_t *operation)
         fputs("shrunk to ", out);
         ng_print_escaped(out, NG_TO_CODE, text_of(operation, "shrunk"));
         fputc('\n', out);
+    }
+    if (*text_of(operation, "replay") != '\0') {
+        fputs("run it again with --replay ", out);
+        ng_print_escaped(out, NG_TO_CODE, text_of(operation, "replay"));
+        fputs(", in this folder\n", out);
     }
     fputs("```\n", out);
 }

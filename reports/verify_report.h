@@ -14,8 +14,10 @@
 #include "formats/status.h"
 
 /* Print a table of the operations, then the failures, at most max_failures an
- * operation, each a line that can be replayed, then the verdict. */
-void ng_verify_report_print(FILE *out, const json_t *run, int max_failures);
+ * operation, each a line that can be replayed, then the verdict. folder: where the
+ * report lies (null: nowhere), and with it the small cases. */
+void ng_verify_report_print(FILE *out, const json_t *run, int max_failures,
+                            const char *folder);
 
 /* Make the folder of a report if it is not there. */
 ng_status ng_verify_report_folder(const char *folder, ng_error *error);

@@ -29,40 +29,49 @@ static int hex_digits(uint64_t want, uint64_t got)
 void ng_failure_print(char *text, size_t size, const ng_failure *failure)
 {
     const ng_case_id *id = &failure->id;
+    char fault[1024];
+
+    if (failure->replayed[0] != '\0') {
+        snprintf(text, size, "%s", failure->replayed);
+        return;
+    }
+    ng_failure_print_fault(fault, sizeof fault, failure);
+    snprintf(text, size,
+             "FAIL op=%s variant=%s stratum=%s case=%" PRId64 " seed=%" PRIu64
+             " %s",
+             id->operation->name, failure->variant, id->stratum->name, id->index,
+             id->seed, fault);
+}
+
+void ng_failure_print_fault(char *text, size_t size, const ng_failure *failure)
+{
     const ng_difference *d = &failure->difference;
     size_t used = 0;
 
-    if (failure->replayed[0] != '\0') {
-        APPEND("%s", failure->replayed);
-        return;
-    }
-    APPEND("FAIL op=%s variant=%s stratum=%s case=%" PRId64 " seed=%" PRIu64,
-           id->operation->name, failure->variant, id->stratum->name, id->index,
-           id->seed);
     switch (failure->kind) {
     case NG_FAILURE_STATUS:
-        APPEND(" status want=\"%s\" got=\"%s\"",
+        APPEND("status want=\"%s\" got=\"%s\"",
                ng_status_text(failure->want_status),
                ng_status_text(failure->got_status));
         return;
     case NG_FAILURE_SUBJECT:
-        APPEND(" subject %s", failure->verdict.text);
+        APPEND("subject %s", failure->verdict.text);
         return;
     case NG_FAILURE_EVENTS:
-        APPEND(" events.%s want=%" PRIu64 " got=%" PRIu64,
+        APPEND("events.%s want=%" PRIu64 " got=%" PRIu64,
                ng_event_name(failure->event), d->want, d->got);
         return;
     case NG_FAILURE_OUTSIDE:
-        APPEND(" outside %s byte=%" PRId64, failure->tensor, d->index[0]);
+        APPEND("outside %s byte=%" PRId64, failure->tensor, d->index[0]);
         break;
     case NG_FAILURE_UNSTABLE:
     case NG_FAILURE_UNWRITTEN:
-        APPEND(failure->kind == NG_FAILURE_UNSTABLE ? " unstable"
-                                                    : " unwritten");
+        APPEND(failure->kind == NG_FAILURE_UNSTABLE ? "unstable "
+                                                    : "unwritten ");
         /* fall through */          /* to the element */
     case NG_FAILURE_BOUND:
     case NG_FAILURE_BITS:
-        APPEND(" at=%s[", failure->tensor);
+        APPEND("at=%s[", failure->tensor);
         for (int axis = 0; axis < failure->rank; axis++)
             APPEND("%s%" PRId64, axis > 0 ? "," : "", d->index[axis]);
         APPEND("]");

@@ -53,8 +53,13 @@ grep -q '^narrowgauge .*: numpy example 1.0 against reference' out || complain '
 # variant NAME SED-EXPRESSION
 variant() { sed "$2" docs/example_exec.py > "docs/$1.py"; }
 sed -i 's/^    code += .*/    code += y == middle[code]/' docs/example_numpy.py
-verify 1 "$command" 'ties go away from zero: rule rounding'
+verify 1 "$command" 'ties go away from zero: rule rounding' --report small
+grep -qxE '     shrunk to x\[1,1\] fp32 = [-0-9.]*\([0-9a-f]{8}\): y.codes\[0,0\] .* instead of .*' out ||
+    complain 'not shrunk to one element'
+file=small/shrunk/quantize_mxfp4.safetensors
+verify 1 "$command" "^FAIL op=quantize_mxfp4 .* file=$file at=y.codes" --replay $file
 cp "$srcdir/docs/example_numpy.py" docs/
+verify 0 "$command" '^passed: quantize_mxfp4, 1 elements, no difference' --replay $file
 body='        codes, scales = quantize(tensors\["x"\])'
 variant dies "s/^$body/        os._exit(3)/"
 verify 3 'python3 docs/dies.py' 'subject exited with status 3'

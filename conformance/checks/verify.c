@@ -329,10 +329,11 @@ void ng_verify_merge(ng_operation_result *sum, const ng_operation_result *part)
             sum->failure[sum->n_failures++] = part->failure[i];
 }
 
-static void explain(ng_operation_result *result, const ng_verify_plan *plan)
+static ng_status explain(ng_operation_result *result,
+                         const ng_verify_plan *plan, ng_error *error)
 {
     ng_diagnose(result, plan);
-    ng_shrink(result, plan);
+    return ng_shrink(result, plan, error);
 }
 
 ng_status ng_verify(ng_operation_result *result, const ng_operation *const *list,
@@ -351,7 +352,7 @@ ng_status ng_verify(ng_operation_result *result, const ng_operation *const *list
         status = walk_operation(&w, &result[i], list[i], error);
         if (status == NG_OK && result[i].n_failures > 0
             && !plan->unexplained)
-            explain(&result[i], plan);
+            status = explain(&result[i], plan, error);
     }
     ng_verify_state_close(w.state);
     return status;

@@ -78,7 +78,8 @@ typedef struct ng_operation_result {
     ng_failure failure[NG_MAX_KEPT_FAILURES];
     ng_explanation explanation;         /* of as many of them as possible */
     char diagnosis[512];                /* that in words, or "" */
-    char shrunk[512];                   /* one of them made small, or "" */
+    char shrunk[1024];                  /* one of them made small, or "" */
+    char small_case[128];               /* "shrunk/OP.safetensors", or "" */
 } ng_operation_result;
 
 /* Two byte patterns that no run leaves by chance in the same place: what both
@@ -120,6 +121,8 @@ typedef struct ng_verify_plan {
     void *recall_context;
     int64_t stop_after;         /* failed cases of an operation; 0: never */
     bool unexplained;           /* neither diagnosis nor a smaller case */
+    const char *small_cases;    /* folder for failures made small, a file an
+                                   operation; null: they are only described */
     const char *stratum;        /* only this one; null: all */
     const char *const *axes;    /* "name=value", n_axes of them: only variants */
     int n_axes;                 /*   whose axis of that name has that value */
@@ -161,8 +164,10 @@ bool ng_verify_made_case(ng_failure *failure, const ng_case *c,
  * result->explanation and say it in result->diagnosis. */
 void ng_diagnose(ng_operation_result *result, const ng_verify_plan *plan);
 
-/* Write the replayable line of a failure. */
+/* Write the replayable line of a failure; and only what is wrong, without the
+ * case: "at=y[3] want=07 got=06". */
 void ng_failure_print(char *text, size_t size, const ng_failure *failure);
+void ng_failure_print_fault(char *text, size_t size, const ng_failure *failure);
 
 /* Read such a line back. Returns NG_BAD_FILE, a line in *error, on anything
  * that no ng_failure_print wrote. */

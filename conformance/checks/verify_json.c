@@ -112,6 +112,8 @@ static json_t *operation_json(const ng_operation_result *r,
         json_object_set_new(
             operation, "kind",
             json_string(ng_fault_kind_name(r->explanation.kind)));
+    if (*r->small_case != '\0')
+        json_object_set_new(operation, "replay", json_string(r->small_case));
     json_object_update_new(operation, ng_tally_json(r));
     return operation;
 }
@@ -245,8 +247,11 @@ static void merge_operation(json_t *sum, const json_t *part)
         if (json_object_get(part, "kind") != NULL)
             json_object_set(sum, "kind", json_object_get(part, "kind"));
     }
-    if (*json_string_value(json_object_get(sum, "shrunk")) == '\0')
+    if (*json_string_value(json_object_get(sum, "shrunk")) == '\0') {
         json_object_set(sum, "shrunk", json_object_get(part, "shrunk"));
+        if (json_object_get(part, "replay") != NULL)
+            json_object_set(sum, "replay", json_object_get(part, "replay"));
+    }
 }
 
 void ng_verify_json_merge(json_t *sum, const json_t *part)

@@ -386,7 +386,7 @@ static int deliver(const comparison *c, const arguments *a)
     if (a->json)
         json_dumpf(run, stdout, JSON_INDENT(2));
     else
-        ng_verify_report_print(stdout, run, a->max_errors);
+        ng_verify_report_print(stdout, run, a->max_errors, a->report);
     json_decref(run);
     return exit_status;
 }

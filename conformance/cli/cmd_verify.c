@@ -8,8 +8,10 @@
 #include "conformance/checks/verify.h"
 #include "conformance/checks/verify_json.h"
 #include "conformance/cli/command.h"
+#include "conformance/cli/complain.h"
 #include "conformance/cli/progress.h"
 #include "conformance/cli/ranks.h"
+#include "conformance/cli/replay.h"
 #include "conformance/cli/set_option.h"
 #include "conformance/cli/subject_machine.h"
 #include "conformance/cli/subject_option.h"
@@ -68,7 +70,9 @@ static const struct argp_option options[] = {
      "Leave an operation after N failing cases (a chunk of 32 is finished)", 3},
     {"no-diagnosis", KEY_PLAIN, NULL, 0,
      "Do not look for the mistake, nor for a smaller case", 3},
-    {"replay", KEY_REPLAY, "LINE", 0, "Run the one case that a FAIL line names", 3},
+    {"replay", KEY_REPLAY, "LINE|FILE", 0,
+     "Run the one case that a FAIL line names, or the small one in a file that "
+     "--report wrote", 3},
     {"quiet", 'q', NULL, 0, "No progress", 3},
     {"require", KEY_REQUIRE, "gpu", 0, "Fail (1), not skip (77), without one", 3},
     {0}
@@ -207,43 +211,6 @@ static int choose_operations(const ng_operation **list, int *n,
     return NG_EXIT_OK;
 }
 
-static int replay(const ng_verify_plan *plan, const char *line)
-{
-    ng_case_id id;
-    ng_variant variant;
-    ng_failure failure;
-    ng_events events = {0};
-    ng_error error;
-    int64_t elements;
-    char text[1536];
-
-    if (ng_failure_parse(&id, line, plan->profile, &error) != NG_OK) {
-        say(error.text);
-        return NG_EXIT_USAGE;
-    }
-    ng_variant_at(&variant, id.operation->axes, id.operation->n_axes,
-                  plan->profile, id.variant);
-    const bool passed =
-        ng_verify_case(&failure, &events, &elements, &id, &variant, plan);
-
-    if (failure.not_covered) {
-        printf("not covered: %s, beyond the subject's limits\n",
-               id.operation->name);
-        return NG_EXIT_OK;
-    }
-    if (passed) {
-        printf("passed: %s, %" PRId64 " elements, no difference\n",
-               id.operation->name, elements);
-        return NG_EXIT_OK;
-    }
-    ng_failure_print(text, sizeof text, &failure);
-    puts(text);
-    return ng_verdict_is_failure(failure.verdict.kind) ? NG_EXIT_SUBJECT
-           : failure.verdict.kind == NG_VERDICT_ENVIRONMENT
-               ? NG_EXIT_ENVIRONMENT
-               : NG_EXIT_DIFFERENCE;
-}
-
 static void progress(void *context, const char *operation, int64_t done,
                      int64_t total)
 {
@@ -293,7 +260,7 @@ static int deliver(json_t *run, const arguments *a)
         json_dumpf(run, stdout, JSON_INDENT(2));
         putchar('\n');
     } else {
-        ng_verify_report_print(stdout, run, a->max_errors);
+        ng_verify_report_print(stdout, run, a->max_errors, a->report);
     }
     if (a->report != NULL)
         status = ng_verify_report_write(a->report, run, &error);
@@ -337,7 +304,7 @@ static int run_plan(ng_verify_plan *plan, const ng_operation *const *list, int n
                     const arguments *a)
 {
     const double start = seconds_now();
-    char state_path[4096];
+    char state_path[4096], small_cases[4096];
     ng_operation_result *result = calloc((size_t)n, sizeof *result);
     ng_error error = {""};
     ng_ranks ranks;
@@ -366,6 +333,12 @@ static int run_plan(ng_verify_plan *plan, const ng_operation *const *list, int n
                  "%s/progress-%" PRId64 "-of-%" PRId64 ".jsonl", a->report,
                  plan->shard + 1, plan->n_shards);
         plan->state_path = plan->level >= 1 ? state_path : NULL;
+        snprintf(small_cases, sizeof small_cases, "%s/shrunk", a->report);
+        if (plan->n_shards > 1)
+            snprintf(small_cases, sizeof small_cases,
+                     "%s/shrunk-%" PRId64 "-of-%" PRId64, a->report,
+                     plan->shard + 1, plan->n_shards);
+        plan->small_cases = small_cases;
     }
     ng_progress_begin(&bar, a->quiet || ranks.rank != 0);
     plan->progress = progress;
@@ -385,8 +358,8 @@ static int run_plan(ng_verify_plan *plan, const ng_operation *const *list, int n
                                                        a->toolkit));
     if (status != NG_OK || run == NULL) {
         say(status != NG_OK ? error.text : "out of memory");
-        exit_status = status == NG_BAD_FILE ? NG_EXIT_USAGE
-                                            : NG_EXIT_ENVIRONMENT;
+        exit_status = ng_exit_status(status != NG_OK ? status : NG_NO_MEMORY,
+                                     &error);
     }
     /* Where any rank failed there is no result: the others' parts of the work
      * must not pass for the whole. */
@@ -404,7 +377,7 @@ static int run_plan(ng_verify_plan *plan, const ng_operation *const *list, int n
 
 int ng_cmd_verify(int argc, char **argv)
 {
-    arguments a = {.subject = "reference", .profile = "ng", .seed = 1,
+    arguments a = {.subject = "reference", .seed = 1,
                    .n_shards = 1, .max_errors = 5,
                    .timeout = NG_DEFAULT_TIMEOUT};
     const ng_operation *list[256];
@@ -414,7 +387,7 @@ int ng_cmd_verify(int argc, char **argv)
     int n, status;
 
     ng_command_parse(&argp, argc, argv, &a);
-    if (ng_profile_load(&profile, a.profile, &error) != NG_OK) {
+    if (ng_profile_load(&profile, a.profile != NULL ? a.profile : "ng", &error) != NG_OK) {
         say(error.text);
         return NG_EXIT_USAGE;
     }
@@ -438,7 +411,7 @@ int ng_cmd_verify(int argc, char **argv)
     plan.subject = chosen.subject;
     plan.host = chosen.host;
     if (status == NG_EXIT_OK)
-        status = a.replay != NULL ? replay(&plan, a.replay)
+        status = a.replay != NULL ? ng_replay(&plan, a.replay, a.profile)
                                   : run_plan(&plan, list, n, &a);
     else if (status == NG_EXIT_CANNOT_RUN && a.require_gpu
              && strcmp(a.subject, "reference") != 0
