@@ -95,6 +95,41 @@ static void exchange_counts(const ng_comm *comm)
                "other counts");
 }
 
+/* Counts that cannot be: every rank refuses them by itself, nothing is sent and
+ * nothing written; the next exchange is as good as the first. */
+static void bad_counts(const ng_comm *comm)
+{
+    static const int64_t bad[3] = {-1, 3, INT64_MAX / 4};
+    const int me = comm->rank;
+    char in[8] = "before", out[8] = {0};
+    ng_error error = {{0}};
+    int64_t n = 7;
+
+    expect(me,
+           comm->exchange_counts(comm->context, &n, &n, -1, &error)
+                   == NG_BAD_SHAPE
+               && strcmp(error.text, "mpi: too many counts") == 0 && n == 7,
+           "negative counts are taken");
+    for (int i = 0; i < 3; i++) {
+        int64_t to_bytes[RANKS] = {0}, from_bytes[RANKS] = {0};
+
+        /* of another rank, of oneself, or more pieces than can be counted */
+        (i == 1 ? from_bytes : to_bytes)[i == 1 ? me : (me + 1) % RANKS] =
+            bad[i];
+        if (i == 2)
+            for (int r = 0; r < RANKS; r++)
+                to_bytes[r] = from_bytes[r] = bad[i];
+        error.text[0] = '\0';
+        expect(
+            me,
+            comm->exchange(comm->context, in, from_bytes, out, to_bytes, &error)
+                    == NG_BAD_SHAPE
+                && strcmp(error.text, "mpi: bad counts") == 0
+                && strcmp(in, "before") == 0,
+            "bad counts are taken");
+    }
+}
+
 /* Shards go to ranks in order, none twice, none left out. */
 static void shares(void)
 {
@@ -132,6 +167,7 @@ int main(int argc, char **argv)
         for (int round = 0; round < ROUNDS; round++) {
             there_and_back(comm);
             exchange_counts(comm);
+            bad_counts(comm);
         }
         shares();
         MPI_Allreduce(&failed, &worst, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);

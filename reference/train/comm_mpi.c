@@ -80,10 +80,14 @@ static ng_status exchange(void *context, void *from, const int64_t *from_bytes,
     const ng_comm *comm = context;
     const int size = comm->size;
     int64_t most = 0, n = 0;
+    bool fits = true;
 
-    for (int r = 0; r < size; r++)
+    for (int r = 0; r < size; r++) {
+        fits = fits && from_bytes[r] >= 0 && to_bytes[r] >= 0;
         most += pieces(from_bytes[r]) + pieces(to_bytes[r]);
-    if (most > INT_MAX || from_bytes[comm->rank] != to_bytes[comm->rank])
+    }
+    if (!fits || most > INT_MAX
+        || from_bytes[comm->rank] != to_bytes[comm->rank])
         return fail(error, NG_BAD_SHAPE, "mpi: bad counts");
 
     MPI_Request *requests = malloc(((size_t)most + 1) * sizeof(MPI_Request));
