@@ -26,6 +26,8 @@ libsuite_a_SOURCES = \
 	%D%/subject/host_child.h \
 	%D%/subject/host_device.c \
 	%D%/subject/host_device.h \
+	%D%/subject/orphans.c \
+	%D%/subject/orphans.h \
 	%D%/subject/exec_message.c \
 	%D%/subject/exec_message.h \
 	%D%/subject/host_exec.c \

@@ -4,11 +4,15 @@
  * Apart from that it decodes E4M3 and UE8M0, and encodes BF16, rightly.
  */
 #define _GNU_SOURCE
+#include <fcntl.h>
 #include <math.h>
+#include <setjmp.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "conformance/subject/plugin.h"
@@ -78,6 +82,45 @@ static void deaf_to_signals(void)
         pause();
 }
 
+static jmp_buf gone; /* of a function that has returned */
+
+/* Unmap what is shared with the program. */
+static void unmap_shared(void)
+{
+    FILE *maps = fopen("/proc/self/maps", "r");
+    char line[512];
+
+    while (maps != NULL && fgets(line, sizeof line, maps) != NULL) {
+        char *end;
+        const uintptr_t from = strtoul(line, &end, 16);
+        const uintptr_t to = strtoul(end + 1, NULL, 16);
+
+        if (strstr(line, "memfd:narrowgauge") != NULL)
+            munmap((void *)from, to - from);
+    }
+}
+
+/* A child in a session of its own, and its children: out of the group. */
+static void leave_daemons(void)
+{
+    if (fork() == 0) {
+        setsid();
+        for (int i = 0; i < 3; i++)
+            if (fork() == 0)
+                setsid();
+        deaf_to_signals();
+    }
+}
+
+/* Tell whether something beside the five descriptors was inherited. */
+static bool has_more_descriptors(void)
+{
+    for (int fd = 5; fd < 256; fd++)
+        if (fcntl(fd, F_GETFD) >= 0)
+            return true;
+    return false;
+}
+
 /* The harm of a call. Returns a status, or -1: go on. */
 AS_WRITTEN static int32_t harm(const ng_plugin_call *call)
 {
@@ -132,6 +175,26 @@ AS_WRITTEN static int32_t harm(const ng_plugin_call *call)
                 break;
     if (does("fork") && fork() == 0)
         deaf_to_signals();
+    if (does("daemons") && calls == 1)
+        leave_daemons();
+    if (does("longjmp"))
+        longjmp(gone, 1);
+    if (does("munmap"))
+        unmap_shared();
+    if (does("chdir") && (chdir("/") != 0 || calls == 1))
+        *null = 1; /* and the next process finds the library again */
+    if (does("close-standard"))
+        for (int fd = 0; fd < 3; fd++)
+            close(fd);
+    if (does("rlimit"))
+        for (int i = 0; i < 4; i++)
+            setrlimit((const int[]){RLIMIT_NOFILE, RLIMIT_NPROC, RLIMIT_FSIZE,
+                                    RLIMIT_DATA}[i],
+                      &(struct rlimit){0, 0});
+    if (does("exec"))
+        execl("/bin/sleep", "sleep", "1000", (char *)NULL);
+    if (does("descriptors") && has_more_descriptors())
+        return NG_PLUGIN_FAILED;
     if (does("status"))
         return 12345;
     if (does("refuse"))
@@ -209,6 +272,7 @@ int32_t ng_plugin(ng_plugin_table *table)
     for (int i = 0; i < 4; i++) /* of a stand-in (cuda_stand_in.c), or some */
         if (memory != NULL && (i == 0 || strcmp(memory, "mixed") != 0))
             operations[i].memory = NG_PLUGIN_CUDA;
+    (void)setjmp(gone);
     if (does("crash-in-table"))
         table->name = (const char *)(uintptr_t)1;
     if (does("future"))

@@ -95,6 +95,8 @@ for key in cases elements; do       # nothing was left out
         complain "$key differ from a run without a process"
 done
 
+export HOSTILE_TEST=$scratch # by which its processes are known
+
 # ---- harm in a call -----------------------------------------------------------------
 export HOSTILE=nothing
 what=nothing
@@ -134,6 +136,29 @@ if command -v pgrep > /dev/null &&
     pgrep -f "subject-process $hostile" > pids; then
     complain 'processes are left behind'
 fi
+
+# Nor do children of children outlive it that left its group and session.
+what=daemons
+export HOSTILE=daemons
+verify 0 "$hostile" --op decode_ue8m0
+for process in /proc/[0-9]*; do
+    if grep -qzxF "HOSTILE_TEST=$scratch" "$process/environ" 2> /dev/null &&
+        grep -qz subject-process "$process/cmdline" 2> /dev/null; then
+        complain "a daemon is left: $process"
+        kill -9 "${process#/proc/}"
+    fi
+done
+
+# What it does to its own process is its own affair, or a verdict.
+does munmap 3 'subject crashed: SIGSEGV'
+does longjmp 3 'subject '
+does exec 3 'subject hung: no answer after 0.5 s' --timeout 0.5
+does chdir 3 'subject crashed: SIGSEGV'
+for what in close-standard rlimit descriptors; do
+    export HOSTILE=$what
+    verify 0 "$hostile" --op decode_e4m3 --op decode_ue8m0 5< /dev/null 77< /dev/null
+    [ "$(grep -c ' equal$' out)" -eq 2 ] || complain "$what: not 2 operations equal"
+done
 
 # After a crash the next operation, and the next case, have a fresh process.
 what=crash-in-decode-e4m3

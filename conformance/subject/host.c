@@ -166,8 +166,8 @@ static void judge_device(ng_host *host, int32_t device, ng_verdict *verdict)
 {
     char text[200];
 
-    host->arena->text[sizeof host->arena->text - 1] = '\0';
-    ng_escape(text, sizeof text, host->arena->text, strlen(host->arena->text));
+    ng_escape(text, sizeof text, host->arena->text,
+              strnlen(host->arena->text, sizeof host->arena->text));
     ng_host_end(host, 1, NULL);
     if (device == NG_DEVICE_NONE)
         ng_verdict_set(verdict, NG_VERDICT_ENVIRONMENT, "device memory: %s",
@@ -382,6 +382,8 @@ static void keep_facts(ng_host *host)
         ng_escape(escaped, sizeof escaped, operation->name,
                   strnlen(operation->name, sizeof operation->name));
         memcpy(operation->name, escaped, sizeof escaped);
+        if (operation->n_takes > NG_HOST_MAX_TAKES)
+            operation->n_takes = NG_HOST_MAX_TAKES;
         for (int k = 0; k < NG_HOST_MAX_TAKES; k++) {
             operation->takes[k][NG_HOST_MAX_TAKE - 1] = '\0';
             if (k < operation->n_takes

@@ -230,12 +230,34 @@ static void run_on_device(ng_wire_answer *a, const ng_wire_call *call)
         memcpy(arena->text, text, sizeof text);
 }
 
+static pid_t program;
+
+static void on_parent_death(int number)
+{
+    (void)number;
+    if (getppid() != program)
+        kill(getpid(), SIGKILL);
+}
+
+/* Not to outlive the program. The kernel sends the signal when the thread that
+ * started this process ends, which one of OpenMP's may do long before. */
+static void watch_parent(void)
+{
+    struct sigaction action = {.sa_flags = (int)SA_RESTART};
+
+    program = getppid();
+    action.sa_handler = on_parent_death;
+    sigaction(SIGRTMAX, &action, NULL);
+    prctl(PR_SET_PDEATHSIG, SIGRTMAX);
+}
+
 int ng_host_child(const char *library)
 {
     const struct rlimit no_core = {0, 0};
     ng_wire_request request = {0};
 
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    watch_parent();
+    close_range(NG_HOST_ARENA + 1, ~0u, 0); /* what the program inherited */
     setrlimit(RLIMIT_CORE, &no_core);
     if (!map_arena(sizeof *arena))
         return 1;

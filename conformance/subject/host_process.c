@@ -39,9 +39,9 @@ bool ng_host_make_arena(ng_host *host)
     host->arena_fd =
         memfd_create("narrowgauge", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 
-    /* Or a subject could cut it short under our feet. */
+    /* Or a subject could cut it short under our feet, or seal it itself. */
     return host->arena_fd >= 0
-           && fcntl(host->arena_fd, F_ADD_SEALS, F_SEAL_SHRINK) == 0
+           && fcntl(host->arena_fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_SEAL) == 0
            && ng_host_grow_arena(host, sizeof(ng_arena));
 }
 
@@ -126,8 +126,8 @@ static bool judge_loading(ng_host *host, int32_t status, ng_verdict *verdict)
 {
     char text[200];
 
-    host->arena->text[sizeof host->arena->text - 1] = '\0';
-    ng_escape(text, sizeof text, host->arena->text, strlen(host->arena->text));
+    ng_escape(text, sizeof text, host->arena->text,
+              strnlen(host->arena->text, sizeof host->arena->text));
     switch (status) {
     case NG_LOADED:
         return true;

@@ -36,7 +36,7 @@ typedef struct ng_host_operation {
 
 typedef struct ng_host_facts {
     char name[NG_HOST_MAX_TEXT], version[NG_HOST_MAX_TEXT];
-    bool has_device; /* NG_PLUGIN_CUDA can be had, where an operation asks */
+    int32_t has_device; /* NG_PLUGIN_CUDA can be had, where an operation asks */
     int n_operations;
     ng_host_operation operation[NG_HOST_MAX_OPERATIONS];
 } ng_host_facts;
@@ -69,8 +69,8 @@ typedef struct ng_wire_call {
 /* Where the process was when a signal for bad memory struck it. */
 typedef struct ng_wire_fault {
     int signal;   /* 0: none */
-    bool write;   /* it wrote, as far as the machine tells */
-    bool null;    /* in the first page */
+    int write;    /* it wrote, as far as the machine tells */
+    int null;     /* in the first page */
     int tensor;   /* the one nearby, -1: none */
     int64_t byte; /* the address, counted from its data */
 } ng_wire_fault;

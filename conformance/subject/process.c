@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <pthread.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,8 +15,32 @@
 #include <unistd.h>
 
 #include "conformance/subject/escape.h"
+#include "conformance/subject/orphans.h"
 
 extern char **environ;
+
+/* The processes that there are, so that they are not taken for what another one
+ * left behind. Hosts come and go one after the other, or a few at a time. */
+enum { MAX_PROCESSES = 64 };
+static pid_t ours[MAX_PROCESSES];
+static pthread_mutex_t ours_mutex = PTHREAD_MUTEX_INITIALIZER;
+
+static int is_ours(int pid)
+{
+    for (int i = 0; i < MAX_PROCESSES; i++)
+        if (ours[i] == pid)
+            return 1;
+    return 0;
+}
+
+static void replace_ours(pid_t from, pid_t to)
+{
+    for (int i = 0; i < MAX_PROCESSES; i++)
+        if (ours[i] == from) {
+            ours[i] = to;
+            return;
+        }
+}
 
 enum {
     SLICE_MS = 50, /* between looks whether it is still there */
@@ -102,9 +127,15 @@ int ng_process_start(ng_process *process, const char *program,
     posix_spawnattr_setpgroup(&attributes, 0);
     posix_spawnattr_setsigmask(&attributes, &none);
     posix_spawnattr_setsigdefault(&attributes, &usual);
+    ng_orphans_adopt();
+    process->since = ng_orphans_now();
+    pthread_mutex_lock(&ours_mutex);
     if (status == 0)
         status = posix_spawn(&process->pid, program, &actions, &attributes,
                              argv, environ);
+    if (status == 0)
+        replace_ours(0, process->pid);
+    pthread_mutex_unlock(&ours_mutex);
     posix_spawn_file_actions_destroy(&actions);
     posix_spawnattr_destroy(&attributes);
     for (int i = 0; i < n; i++)
@@ -247,6 +278,10 @@ void ng_process_end(ng_process *process, double grace, ng_verdict *verdict)
     kill(process->pid, SIGKILL);
     while (waitpid(process->pid, &status, 0) < 0 && errno == EINTR)
         continue;
+    pthread_mutex_lock(&ours_mutex);
+    replace_ours(process->pid, 0);
+    ng_orphans_end(process->since, is_ours);
+    pthread_mutex_unlock(&ours_mutex);
     ng_process_drain(process);
     last_words(words, sizeof words, &process->errors);
     if (verdict != NULL && killed)

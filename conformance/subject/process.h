@@ -21,6 +21,7 @@ typedef struct ng_captured {
 
 typedef struct ng_process {
     pid_t pid;                  /* 0: there is none */
+    unsigned long long since;   /* started not before (orphans.h) */
     ng_captured output, errors; /* standard output (unless given), and error */
 } ng_process;
 
