@@ -543,6 +543,7 @@ ng_test_scripts = \
 	%D%/checks/test_completion.sh \
 	%D%/checks/test_cuda.sh \
 	%D%/checks/test_cuda_headers.sh \
+	%D%/checks/test_demonstration.sh \
 	%D%/checks/test_example_exec.sh \
 	%D%/checks/test_example_numpy.sh \
 	%D%/checks/test_example_subject.sh \
@@ -589,6 +590,7 @@ EXTRA_DIST += \
 	%D%/checks/failing_calls.h \
 	%D%/checks/failing_memory.h \
 	%D%/checks/golden_npy.h \
+	%D%/checks/lowered_field.c \
 	%D%/checks/golden_safetensors.h \
 	%D%/checks/optimizer_fixture.h \
 	%D%/checks/scratch.h \
