@@ -187,10 +187,10 @@ AS_WRITTEN static int32_t harm(const ng_plugin_call *call)
         for (int fd = 0; fd < 3; fd++)
             close(fd);
     if (does("rlimit"))
-        for (int i = 0; i < 4; i++)
-            setrlimit((const int[]){RLIMIT_NOFILE, RLIMIT_NPROC, RLIMIT_FSIZE,
-                                    RLIMIT_DATA}[i],
-                      &(struct rlimit){0, 0});
+        for (int i = 0; i < 3; i++)
+            setrlimit(
+                (const int[]){RLIMIT_NOFILE, RLIMIT_NPROC, RLIMIT_FSIZE}[i],
+                &(struct rlimit){0, 0});
     if (does("exec"))
         execl("/bin/sleep", "sleep", "1000", (char *)NULL);
     if (does("descriptors") && has_more_descriptors())
