@@ -6,7 +6,7 @@
 
 #include "conformance/checks/small_file.h"
 
-enum { MAX_STARTS = 8, MAX_ROUNDS = 4 };
+enum { MAX_STARTS = 32, MAX_ROUNDS = 4 };
 
 /* Whether a failure of the small case is the one that is looked for. */
 static bool is_the_same(const ng_search *s, const ng_failure *failure,

@@ -47,6 +47,29 @@ if command -v cc > /dev/null; then
     "$NARROWGAUGE" verify --subject ./away.so --profile ocp --replay "$line" > out 2>&1
     [ $? -eq 1 ] || complain 'its line does not replay'
     diff <(echo "$line") out > /dev/null || complain 'the replayed line is another'
+
+    # It takes one value of two rules, so it is never asked for another; the
+    # profiles that want another are told apart all the same.
+    run 0 --subject ./example.so --op quantize_mxfp4 --profile ocp \
+        --profile torchao-ceil --profile ./away.profile
+    says '^ocp .* equal$'
+    says '^torchao-ceil .* differs$'
+    says 'rule mxfp4.scale .* acts like "floor"'
+    says '^     asked for what it takes, mxfp4.scale=floor$'
+    says '^     x\[1,1\] fp32 = 1.[0-9]*\([0-9a-f]{8}\): y.codes\[0,0\] want=.. got=.. '
+    says '^away .* differs$'
+    says 'rule rounding .* acts like "nearest-even"'
+    says '^     asked for what it takes, rounding=nearest-even$'
+    says '^     x\[1,1\] fp32 = 1.25\(3fa00000\): y.codes\[0,0\] want=07 got=06 \(4 instead of 6\)$'
+    says '^equals: ocp$'
+    sed 's/rounding=nearest-even/rounding=nearest-away/' away.c > strict.c
+    cc -O2 -fPIC -shared -I"$NG_SRCDIR/conformance/subject" -o strict.so strict.c -lm
+    run 0 --subject ./strict.so --op quantize_mxfp4 --profile ./even.profile \
+        --profile ./away.profile
+    says '^even .* differs$'
+    says 'ties go away from zero: rule rounding .* acts like "nearest-away"'
+    says '^     asked for what it takes, rounding=nearest-away$'
+    says '^equals: away$'
     run 1 --subject ./away.so --op encode_e4m3 --profile ocp
     says '^ocp .* not covered$'
 fi

@@ -112,6 +112,41 @@ static const struct argp argp = {
     NULL,
     NULL};
 
+/* A subject that takes a rule in one value only is never asked for another, but
+ * may still be held to it. Pin all rules: those of the profile, and where the
+ * subject does not take one, a value that it takes; say which in `asked`.
+ * *expected is what the profile wants. Returns whether there is such a rule. */
+static bool ask_otherwise(char *asked, size_t size, ng_profile *profile,
+                          ng_rules *expected, const char *operation,
+                          const ng_host *host)
+{
+    size_t used = 0;
+
+    *expected = profile->rules;
+    for (int r = 0; r < NG_N_RULES; r++) {
+        const ng_rule rule = (ng_rule)r;
+        int value = ng_rules_get(&profile->rules, rule);
+        const bool pinned = profile->pinned[r];
+
+        profile->pinned[r] = true;
+        if (ng_host_takes_rule(host, operation, rule, value))
+            continue;
+        for (value = 0; value < ng_rule_n_values(rule); value++)
+            if (ng_host_takes_rule(host, operation, rule, value))
+                break;
+        if (value == ng_rule_n_values(rule))
+            return false;
+        ng_rules_set(&profile->rules, rule, value);
+        if (!pinned)
+            ng_rules_set(expected, rule, value);
+        else if (used < size)
+            used += (size_t)snprintf(asked + used, size - used, "%s%s=%s",
+                                     used > 0 ? ", " : "", ng_rule_name(rule),
+                                     ng_rule_value_name(rule, value));
+    }
+    return used > 0;
+}
+
 /* Hold the subject to one profile. Returns its entry, null without memory. */
 static json_t *judge(const arguments *a, const char *name,
                      const ng_operation *operation,
@@ -119,8 +154,9 @@ static json_t *judge(const arguments *a, const char *name,
 {
     ng_operation_result *result = calloc(1, sizeof *result);
     const char *verdict;
-    char line[1536] = "";
+    char line[1536] = "", asked[512] = "";
     ng_profile profile;
+    ng_rules expected;
     ng_error error = {""};
     json_t *entry = NULL;
 
@@ -144,6 +180,14 @@ static json_t *judge(const arguments *a, const char *name,
         && ng_verify(result, &operation, 1, &plan, &error) != NG_OK)
         *status =
             ng_complain(NG_EXIT_ENVIRONMENT, "identify", "%s", error.text);
+    if (*status == NG_EXIT_OK && result->cases == 0 && chosen->host != NULL
+        && ask_otherwise(asked, sizeof asked, &profile, &expected,
+                         operation->name, chosen->host)) {
+        plan.expected_rules = &expected;
+        if (ng_verify(result, &operation, 1, &plan, &error) != NG_OK)
+            *status =
+                ng_complain(NG_EXIT_ENVIRONMENT, "identify", "%s", error.text);
+    }
     if (*status == NG_EXIT_OK) {
         for (int v = 0; v < NG_N_VERDICTS; v++)
             if (ng_verdict_is_failure((ng_verdict_kind)v)
@@ -152,16 +196,20 @@ static json_t *judge(const arguments *a, const char *name,
         verdict = result->failed_cases > 0 ? "differs"
                   : result->cases > 0      ? "equal"
                                            : "not covered";
-        if (result->n_failures > 0)
+        /* A line's variant goes by the profile: one asked otherwise cannot be
+         * replayed under it, and stands here only where nothing simpler does. */
+        if (result->n_failures > 0
+            && (*asked == '\0' || *result->shrunk == '\0'))
             ng_failure_print(line, sizeof line, &result->failure[0]);
-        entry = json_pack("{s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:s, s:s}",
-                          "profile", profile.name, "version", profile.version,
-                          "verdict", verdict, "variants",
-                          (json_int_t)result->variants, "cases",
-                          (json_int_t)result->cases, "failed_cases",
-                          (json_int_t)result->failed_cases, "differences",
-                          (json_int_t)result->differences, "diagnosis",
-                          result->diagnosis, "failure", line);
+        entry = json_pack(
+            "{s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:s, s:s,"
+            " s:s, s:s}",
+            "profile", profile.name, "version", profile.version, "verdict",
+            verdict, "variants", (json_int_t)result->variants, "cases",
+            (json_int_t)result->cases, "failed_cases",
+            (json_int_t)result->failed_cases, "differences",
+            (json_int_t)result->differences, "diagnosis", result->diagnosis,
+            "failure", line, "shrunk", result->shrunk, "asked", asked);
     }
     free(result);
     return entry;
@@ -185,28 +233,31 @@ static void print(const json_t *list, const char *subject,
     json_t *entry;
     size_t i;
 
-    printf("%s, %s\n\n%-20s %8s %8s %12s\n", subject, operation, "profile",
+    printf("%s, %s\n\n%-24s %8s %8s %12s\n", subject, operation, "profile",
            "variants", "cases", "differences");
-    json_array_foreach(list, i, entry)
-    {
-        printf("%-20s %8" PRId64 " %8" PRId64 " %12" PRId64 "  %s\n",
+    json_array_foreach(list, i, entry) {
+        printf("%-24s %8" PRId64 " %8" PRId64 " %12" PRId64 "  %s\n",
                text_of(entry, "profile"), number_of(entry, "variants"),
                number_of(entry, "cases"), number_of(entry, "differences"),
                text_of(entry, "verdict"));
         if (*text_of(entry, "diagnosis") != '\0')
             printf("     %s\n", text_of(entry, "diagnosis"));
+        if (*text_of(entry, "asked") != '\0')
+            printf("     asked for what it takes, %s\n",
+                   text_of(entry, "asked"));
+        if (*text_of(entry, "shrunk") != '\0')
+            printf("     %s\n", text_of(entry, "shrunk"));
         if (*text_of(entry, "failure") != '\0')
             printf("     %s\n", text_of(entry, "failure"));
     }
     fputs("\nequals: ", stdout);
     bool any = false;
 
-    json_array_foreach(
-        list, i, entry) if (strcmp(text_of(entry, "verdict"), "equal") == 0)
-    {
-        printf("%s%s", any ? ", " : "", text_of(entry, "profile"));
-        any = true;
-    }
+    json_array_foreach(list, i, entry)
+        if (strcmp(text_of(entry, "verdict"), "equal") == 0) {
+            printf("%s%s", any ? ", " : "", text_of(entry, "profile"));
+            any = true;
+        }
     puts(any ? "" : "none");
 }
 
@@ -215,9 +266,9 @@ static bool equals_any(const json_t *list)
     json_t *entry;
     size_t i;
 
-    json_array_foreach(list, i,
-                       entry) if (strcmp(text_of(entry, "verdict"), "equal")
-                                  == 0) return true;
+    json_array_foreach(list, i, entry)
+        if (strcmp(text_of(entry, "verdict"), "equal") == 0)
+            return true;
     return false;
 }
 

@@ -249,6 +249,14 @@ static const ng_host_operation *find(const ng_host *host, const char *name)
     return NULL;
 }
 
+bool ng_host_takes_rule(const ng_host *host, const char *name, ng_rule rule,
+                        int value)
+{
+    const ng_host_operation *operation = find(host, name);
+
+    return operation != NULL && ng_host_takes_value(operation, rule, value);
+}
+
 static bool covers(const ng_call *call)
 {
     const ng_host_operation *operation =

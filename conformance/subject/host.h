@@ -39,6 +39,11 @@ void ng_host_end_turn(ng_host *host, int64_t turn);
  * none does, or all is well. */
 const char *ng_host_without_device(const ng_host *host);
 
+/* Whether its operation of that name may be asked for a rule's value: true where
+ * its table says nothing of the rule. */
+bool ng_host_takes_rule(const ng_host *host, const char *operation,
+                        ng_rule rule, int value);
+
 /* The name of its i-th operation, escaped, or null past the last. */
 const char *ng_host_operation_name(const ng_host *host, int i);
 

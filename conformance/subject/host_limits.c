@@ -56,6 +56,22 @@ bool ng_host_takes(const ng_host_operation *operation, const ng_call *call)
     return true;
 }
 
+bool ng_host_takes_value(const ng_host_operation *operation, ng_rule rule,
+                         int value)
+{
+    const size_t length = strlen(ng_rule_name(rule));
+
+    for (int i = 0; i < operation->n_takes; i++) {
+        const char *take = operation->takes[i];
+
+        if (strncmp(take, ng_rule_name(rule), length) == 0
+            && take[length] == '='
+            && !is_listed(take + length + 1, ng_rule_value_name(rule, value)))
+            return false;
+    }
+    return true;
+}
+
 static bool is_dense(const ng_tensor *t)
 {
     int64_t stride = 1;

@@ -11,6 +11,10 @@
 /* By rules, types and attributes alone: what the whole variant shares. */
 bool ng_host_takes(const ng_host_operation *operation, const ng_call *call);
 
+/* Whether a rule may have that value: true where nothing is said of it. */
+bool ng_host_takes_value(const ng_host_operation *operation, ng_rule rule,
+                         int value);
+
 /* All limits, the numbers in the inputs included. */
 bool ng_host_within_limits(const ng_host_operation *operation,
                            const ng_call *call);
