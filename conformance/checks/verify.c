@@ -329,11 +329,23 @@ void ng_verify_merge(ng_operation_result *sum, const ng_operation_result *part)
             sum->failure[sum->n_failures++] = part->failure[i];
 }
 
+/* Thousands of small cases, one after the other: on one thread, for the time
+ * that threads take to meet is longer than each. */
 static ng_status explain(ng_operation_result *result,
                          const ng_verify_plan *plan, ng_error *error)
 {
+#ifdef _OPENMP
+    const int n = omp_get_max_threads();
+
+    omp_set_num_threads(1);
+#endif
     ng_diagnose(result, plan);
-    return ng_shrink(result, plan, error);
+
+    const ng_status status = ng_shrink(result, plan, error);
+#ifdef _OPENMP
+    omp_set_num_threads(n);
+#endif
+    return status;
 }
 
 ng_status ng_verify(ng_operation_result *result, const ng_operation *const *list,
