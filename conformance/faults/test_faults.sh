@@ -56,7 +56,7 @@ done
 known=mxfp4-written-high-first
 some=()
 if [[ ${NG_PLANT-} == some || $cc$flags == *-fsanitize* || $cc$flags == *--coverage* ]]; then
-    some+=(--fault $known)
+    some+=(--fault "$known")
     while read -r name; do
         some+=(--fault "$name")
     done < <(awk '{ kind = substr($0, 40, 26) } !seen[kind]++ { print $1 }' \
