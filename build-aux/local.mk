@@ -69,7 +69,7 @@ instrumented = $(AM_V_at)build() { \
 	    rm -f "$$1"/*conftest.gc* && \
 	    UBSAN_OPTIONS=print_stacktrace=1 && export UBSAN_OPTIONS && \
 	    ./"$$1"/narrowgauge verify --level 0 --quiet && \
-	    $(MAKE) -C "$$1" --no-print-directory check; \
+	    NG_SAMPLE=yes $(MAKE) -C "$$1" --no-print-directory check; \
 	}; \
 	count() { \
 	    GCOVR='$(GCOVR)' $(BASH) $(srcdir)/%D%/coverage.sh '$(srcdir)' "$$1" coverage; \

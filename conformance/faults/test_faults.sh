@@ -3,7 +3,7 @@
 #
 # Every planted fault is found and called by its kind, at least two of each field
 # case that is planted; and one that is compiled under another name, from other
-# files, is called the same. NG_PLANT=some: one of each kind (where all were planted
+# files, is called the same. NG_SAMPLE=yes: one of each kind (where all were planted
 # before).
 set -u
 NARROWGAUGE=${NARROWGAUGE:-./narrowgauge}
@@ -55,7 +55,7 @@ done
 # The page must have one row that is known here, so that fault is always among them.
 known=mxfp4-written-high-first
 some=()
-if [[ ${NG_PLANT-} == some || $cc$flags == *-fsanitize* || $cc$flags == *--coverage* ]]; then
+if [[ ${NG_SAMPLE-} == yes || $cc$flags == *-fsanitize* || $cc$flags == *--coverage* ]]; then
     some+=(--fault "$known")
     while read -r name; do
         some+=(--fault "$name")

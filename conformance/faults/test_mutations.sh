@@ -6,7 +6,7 @@
 # exits with 0. Nothing is written into the sources or the build.
 #
 #   test_mutations.sh [PATTERN]     only faults whose name matches
-#   NG_PLANT=some test_mutations.sh every tenth (where all were planted before)
+#   NG_SAMPLE=yes test_mutations.sh every tenth (where all were planted before)
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 list=$here/mutations.txt
@@ -201,7 +201,7 @@ mkdir "$scratch/control"
 link "$scratch/control" || exit 99      # linked alike, nothing changed
 
 every=1
-[ "${NG_PLANT-}" = some ] && every=10
+[ "${NG_SAMPLE-}" = yes ] && every=10
 grep -vE '^(#|$)' "$list" | grep -E -- "${1-}" |
     awk -v every="$every" 'NR % every == 0' > "$scratch/faults"
 while read -r line; do
