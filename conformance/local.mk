@@ -169,7 +169,9 @@ libsuite_a_SOURCES += \
 	%D%/oracle/oracle_dequantize_fp8.c \
 	%D%/oracle/oracle_dequantize_fp8.h \
 	%D%/oracle/oracle_dequantize_mxfp4.c \
+	%D%/oracle/oracle_dequantize_mxfp8.c \
 	%D%/oracle/oracle_dequantize_mxfp4.h \
+	%D%/oracle/oracle_dequantize_mxfp8.h \
 	%D%/oracle/oracle_encode.c \
 	%D%/oracle/oracle_encode.h \
 	%D%/oracle/oracle_expand.c \
@@ -194,8 +196,8 @@ libsuite_a_SOURCES += \
 	%D%/oracle/oracle_ieee.h \
 	%D%/oracle/oracle_merge_weights.c \
 	%D%/oracle/oracle_merge_weights.h \
-	%D%/oracle/oracle_mxfp4_block.c \
-	%D%/oracle/oracle_mxfp4_block.h \
+	%D%/oracle/oracle_mx_block.c \
+	%D%/oracle/oracle_mx_block.h \
 	%D%/oracle/oracle_pack_e2m1.c \
 	%D%/oracle/oracle_pack_e2m1.h \
 	%D%/oracle/oracle_philox.c \
@@ -203,7 +205,9 @@ libsuite_a_SOURCES += \
 	%D%/oracle/oracle_quantize_fp8.c \
 	%D%/oracle/oracle_quantize_fp8.h \
 	%D%/oracle/oracle_quantize_mxfp4.c \
+	%D%/oracle/oracle_quantize_mxfp8.c \
 	%D%/oracle/oracle_quantize_mxfp4.h \
+	%D%/oracle/oracle_quantize_mxfp8.h \
 	%D%/oracle/oracle_range.c \
 	%D%/oracle/oracle_range.h \
 	%D%/oracle/oracle_round.c \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Typed views of matrices, MXFP4 and FP8 tensors, and of ragged groups of rows.
+ * Typed views of matrices, MXFP4, MXFP8 and FP8 tensors, and of ragged groups of rows.
  * They own nothing. All sizes, strides and offsets are 64-bit and count
  * elements of what they point at; `rows, cols` is always the logical tensor,
  * before any transposition. These are descriptions only: every writing of an
@@ -20,7 +20,9 @@ extern "C" {
 #endif
 
 enum {
-    NG_MXFP4_BLOCK = 32,        /* elements that share one MXFP4 scale */
+    NG_MX_BLOCK = 32,           /* elements that share one MX scale */
+    NG_MXFP4_BLOCK = NG_MX_BLOCK,
+    NG_MXFP8_BLOCK = NG_MX_BLOCK,
     NG_FP8_BLOCK = 128          /* elements, or the side of a tile, in FP8 */
 };
 
@@ -58,6 +60,15 @@ typedef struct ng_mxfp4 {
     int64_t ld;                 /* bytes from a row to the next */
     ng_scales scales;
 } ng_mxfp4;
+
+/* MXFP8 (E4M3 elements), row-quantized: element (r, c) is codes[r * ld + c],
+ * ld >= cols; scale line r, scale c / 32. Scales are NG_UE8M0 or NG_UE8M0X4. */
+typedef struct ng_mxfp8 {
+    uint8_t *codes;
+    int64_t rows, cols;
+    int64_t ld;
+    ng_scales scales;
+} ng_mxfp8;
 
 /* Which elements of an FP8 tensor share a scale, and how codes lie. */
 typedef enum ng_fp8_form {

@@ -15,7 +15,7 @@ static const char *const e2m1_zero_names[] = {"signed", "plus",
 static const char *const e2m1_half_names[] = {"exact", "added"};
 static const char *const nan_names[] = {"canonical", "bf16-widened", "quiet"};
 static const char *const ue8m0_names[] = {"magnitude", "ml-dtypes"};
-static const char *const mxfp4_scale_names[] = {
+static const char *const mx_scale_names[] = {
     "floor", "ceil", "even", "rceil", "even-fp32", "rceil-fp32", "rceil-log2",
     "floor-log2"};
 static const char *const mxfp4_byte_0_names[] = {"2^-127", "2^-126", "1"};
@@ -27,7 +27,7 @@ static const char *const fp8_align_names[] = {"rounded", "exponent-field"};
 static const char *const block_least_names[] = {"none", "1e-4", "1e-12"};
 static const char *const block_nan_names[] = {
     "propagate", "coded", "infinity-largest", "largest",
-    "arithmetic", "nan-unseen", "infinity-one"};
+    "arithmetic", "nan-unseen", "infinity-one", "unseen-largest"};
 static const char *const headroom_names[] = {"0", "1", "2", "3", "4",
                                              "5", "6", "7", "8"};
 static const char *const split_names[] = {"ulp", "flashoptim"};
@@ -66,8 +66,11 @@ static const struct {
     [NG_RULE_UE8M0] = {"ue8m0", offsetof(ng_rules, ue8m0),
         OF_PEERS(ue8m0_names, 1), "what UE8M0 makes of a number"},
     [NG_RULE_MXFP4_SCALE] = {"mxfp4.scale", offsetof(ng_rules, mxfp4_scale),
-        OF_PEERS(mxfp4_scale_names, 4),
+        OF_PEERS(mx_scale_names, 4),
         "the scale of an MXFP4 block from its largest magnitude"},
+    [NG_RULE_MXFP8_SCALE] = {"mxfp8.scale", offsetof(ng_rules, mxfp8_scale),
+        OF_PEERS(mx_scale_names, 4),
+        "the scale of an MXFP8 block from its largest magnitude"},
     [NG_RULE_MXFP4_BYTE_0] = {"mxfp4.byte-0", offsetof(ng_rules, mxfp4_byte_0),
         OF_PEERS(mxfp4_byte_0_names, 2),
         "what the elements under scale byte 0 are divided by"},
@@ -84,7 +87,7 @@ static const struct {
         OF_PEERS(block_least_names, 2),
         "the least amax that a block is taken to have"},
     [NG_RULE_BLOCK_NAN] = {"block.nan", offsetof(ng_rules, block_nan),
-        OF_PEERS(block_nan_names, 6), "a NaN or an infinity in a block"},
+        OF_PEERS(block_nan_names, 7), "a NaN or an infinity in a block"},
     [NG_RULE_HEADROOM] = {"headroom", offsetof(ng_rules, headroom),
         VALUES(headroom_names),
         "binades between the largest MXFP4 scale and the FP8 scale"},
@@ -106,6 +109,7 @@ const ng_rules ng_default_rules = {
     .nan = NG_NAN_CANONICAL,
     .ue8m0 = NG_UE8M0_MAGNITUDE,
     .mxfp4_scale = NG_MXFP4_FLOOR,
+    .mxfp8_scale = NG_MXFP4_FLOOR,
     .fp8_scale = NG_FP8_FP32,
     .block_nan = NG_BLOCK_NAN_PROPAGATE,
     .headroom = NG_DEFAULT_HEADROOM,

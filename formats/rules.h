@@ -87,7 +87,9 @@ typedef enum ng_ue8m0 {
     NG_N_UE8M0S
 } ng_ue8m0;
 
-/* The scale of an MXFP4 block from its amax; semantics section 3. */
+/* The scale of an MX block from its amax, the value of two rules: mxfp4.scale,
+ * and mxfp8.scale, where 8, 448 and three fraction bits stand for 2, 6 and one;
+ * semantics section 3. */
 typedef enum ng_mxfp4_scale {
     NG_MXFP4_FLOOR,         /* floor(log2 amax) - 2 (OCP MX v1.0) */
     NG_MXFP4_CEIL,          /* ceil(log2 amax) - 2 */
@@ -101,7 +103,7 @@ typedef enum ng_mxfp4_scale {
     NG_MXFP4_FLOOR_LOG2     /* floor of RN32(log2 amax), less 2 */
 } ng_mxfp4_scale;
 
-/* The least amax that a block, MXFP4 or FP8, is taken to have. */
+/* The least amax that a block, MXFP4, MXFP8 or FP8, is taken to have. */
 typedef enum ng_block_least {
     NG_BLOCK_LEAST_NONE,    /* (default) */
     NG_BLOCK_LEAST_1E_4,    /* RN32(1e-4) */
@@ -148,8 +150,8 @@ typedef enum ng_fp8_align {
 
 /* A NaN or an infinity among the values of a block. */
 typedef enum ng_block_nan {
-    NG_BLOCK_NAN_PROPAGATE, /* the whole block is NaN; MXFP4's codes are 0
-                               (default) */
+    NG_BLOCK_NAN_PROPAGATE, /* the whole block is NaN; MXFP4's codes are 0,
+                               others E4M3's NaN (default) */
     NG_BLOCK_NAN_CODED,     /* the same; MXFP4's codes are E2M1's NaN */
     NG_BLOCK_NAN_INFINITY_LARGEST,  /* an infinity alone: scale 2^127, each
                                element by itself; a NaN: as coded */
@@ -161,6 +163,8 @@ typedef enum ng_block_nan {
                                infinity as in arithmetic */
     NG_BLOCK_NAN_INFINITY_ONE,  /* a NaN likewise; an infinity makes the scale 1,
                                each element by itself */
+    NG_BLOCK_NAN_UNSEEN_LARGEST,    /* MXFP8 only: a NaN likewise; an infinity
+                               makes the scale 2^127, each element by itself */
     NG_N_BLOCK_NANS
 } ng_block_nan;
 
@@ -211,7 +215,8 @@ typedef struct ng_rules {
     int nan;                /* ng_nan */
     int ue8m0;              /* ng_ue8m0 */
     int mxfp4_scale;        /* ng_mxfp4_scale */
-    int mxfp4_byte_0;       /* ng_mxfp4_byte_0 */
+    int mxfp8_scale;        /* ng_mxfp4_scale */
+    int mxfp4_byte_0;       /* ng_mxfp4_byte_0; MXFP8 reads it too */
     int fp8_scale;          /* ng_fp8_scale */
     int fp8_multiplier;     /* ng_fp8_multiplier */
     int fp8_align;          /* ng_fp8_align */
@@ -229,7 +234,7 @@ typedef struct ng_rules {
 typedef enum ng_rule {
     NG_RULE_ROUNDING, NG_RULE_OVERFLOW, NG_RULE_E2M1_NAN,
     NG_RULE_E2M1_ZERO, NG_RULE_E2M1_HALF, NG_RULE_NAN, NG_RULE_UE8M0,
-    NG_RULE_MXFP4_SCALE, NG_RULE_MXFP4_BYTE_0,
+    NG_RULE_MXFP4_SCALE, NG_RULE_MXFP8_SCALE, NG_RULE_MXFP4_BYTE_0,
     NG_RULE_FP8_SCALE, NG_RULE_FP8_MULTIPLIER, NG_RULE_FP8_ALIGN,
     NG_RULE_BLOCK_LEAST, NG_RULE_BLOCK_NAN,
     NG_RULE_HEADROOM,

@@ -9,12 +9,13 @@ libnarrowgauge_la_SOURCES += \
 	%D%/convert/ref_decoding.c \
 	%D%/convert/ref_dequantize_fp8.c \
 	%D%/convert/ref_dequantize_mxfp4.c \
+	%D%/convert/ref_dequantize_mxfp8.c \
 	%D%/convert/ref_elements.c \
 	%D%/convert/ref_encode.c \
 	%D%/convert/ref_fp8_alignment.c \
 	%D%/convert/ref_fp8_blocks.c \
 	%D%/convert/ref_fp8_coding.c \
-	%D%/convert/ref_mxfp4_coding.c \
+	%D%/convert/ref_mx_coding.c \
 	%D%/convert/ref_peer_fp8.c \
 	%D%/convert/ref_peer_scales.c \
 	%D%/convert/ref_options.c \
@@ -23,6 +24,7 @@ libnarrowgauge_la_SOURCES += \
 	%D%/convert/ref_philox.c \
 	%D%/convert/ref_quantize_fp8.c \
 	%D%/convert/ref_quantize_mxfp4.c \
+	%D%/convert/ref_quantize_mxfp8.c \
 	%D%/convert/ref_scales.c \
 	%D%/convert/ref_transpose_fp8_tile.c \
 	%D%/convert/ref_unpack_e2m1.c \
@@ -37,7 +39,7 @@ libnarrowgauge_la_SOURCES += \
 	%D%/convert/ref_fp8_alignment.h \
 	%D%/convert/ref_fp8_blocks.h \
 	%D%/convert/ref_fp8_coding.h \
-	%D%/convert/ref_mxfp4_coding.h \
+	%D%/convert/ref_mx_coding.h \
 	%D%/convert/ref_peer_fp8.h \
 	%D%/convert/ref_peer_scales.h \
 	%D%/convert/ref_options.h \
@@ -55,10 +57,12 @@ nobase_nginclude_HEADERS += \
 	%D%/convert/ref_decode.h \
 	%D%/convert/ref_dequantize_fp8.h \
 	%D%/convert/ref_dequantize_mxfp4.h \
+	%D%/convert/ref_dequantize_mxfp8.h \
 	%D%/convert/ref_encode.h \
 	%D%/convert/ref_pack_e2m1.h \
 	%D%/convert/ref_philox.h \
 	%D%/convert/ref_quantize_fp8.h \
 	%D%/convert/ref_quantize_mxfp4.h \
+	%D%/convert/ref_quantize_mxfp8.h \
 	%D%/convert/ref_transpose_fp8_tile.h \
 	%D%/convert/ref_unpack_e2m1.h

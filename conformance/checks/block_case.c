@@ -6,6 +6,7 @@
 
 #define MATRIX(axis) {NG_SIDE_MATRIX, NG_FP8_ROW, axis}
 #define MXFP4(axis) {NG_SIDE_MXFP4, NG_FP8_ROW, axis}
+#define MXFP8(axis) {NG_SIDE_MXFP8, NG_FP8_ROW, axis}
 #define FP8(form, axis) {NG_SIDE_FP8, NG_FP8_##form, axis}
 
 /* What an operation takes and gives, with the axes that type it. */
@@ -17,6 +18,8 @@ static const struct {
     {"unpack_e2m1", {NG_SIDE_E2M1X2, 0, NULL}, {NG_SIDE_E2M1, 0, NULL}},
     {"quantize_mxfp4", MATRIX("x"), MXFP4("scales")},
     {"dequantize_mxfp4", MXFP4("scales"), MATRIX("y")},
+    {"quantize_mxfp8", MATRIX("x"), MXFP8("scales")},
+    {"dequantize_mxfp8", MXFP8("scales"), MATRIX("y")},
     {"quantize_fp8_row", MATRIX("x"), FP8(ROW, "scales")},
     {"quantize_fp8_col", MATRIX("x"), FP8(COL, "scales")},
     {"quantize_fp8_tile", MATRIX("x"), FP8(TILE, "scales")},
@@ -68,6 +71,10 @@ static extent extent_of(const ng_block_case *b, const ng_side *side)
         e.shape[1] = ng_ceil_div(cols, 2);
         e.lines = rows;
         e.n_scales = ng_ceil_div(cols, NG_MXFP4_BLOCK);
+        break;
+    case NG_SIDE_MXFP8:
+        e.lines = rows;
+        e.n_scales = ng_ceil_div(cols, NG_MXFP8_BLOCK);
         break;
     case NG_SIDE_FP8:
         if (side->form == NG_FP8_COL) {
@@ -195,11 +202,15 @@ bool ng_block_begin(ng_block_case *b, ng_case *c, int64_t rows, int64_t cols,
     return !c->failed;
 }
 
+static bool is_mx(ng_side_kind kind)
+{
+    return kind == NG_SIDE_MXFP4 || kind == NG_SIDE_MXFP8;
+}
+
 int ng_block_size(const ng_block_case *b)
 {
-    return b->from.kind == NG_SIDE_MXFP4 || b->to.kind == NG_SIDE_MXFP4
-               ? NG_MXFP4_BLOCK
-               : NG_FP8_BLOCK;
+    return is_mx(b->from.kind) || is_mx(b->to.kind) ? NG_MX_BLOCK
+                                                    : NG_FP8_BLOCK;
 }
 
 void ng_block_put(ng_block_case *b, int64_t row, int64_t col, uint32_t code)
@@ -282,5 +293,6 @@ void ng_block_put_in(ng_block_case *b, int64_t block, int64_t i, uint32_t code)
 
 void ng_block_put_scale_of(ng_block_case *b, int64_t block, uint32_t code)
 {
-    ng_block_put_scale(b, block, 0, code);
+    for (int64_t j = 0; j < b->n_scales; j++)
+        ng_block_put_scale(b, block, j, code);
 }

@@ -16,6 +16,7 @@ typedef enum ng_side_kind {
     NG_SIDE_MATRIX,             /* numbers; the axis says which type */
     NG_SIDE_E2M1, NG_SIDE_E2M1X2,
     NG_SIDE_MXFP4,              /* the axis says the type of the scales */
+    NG_SIDE_MXFP8,              /* likewise */
     NG_SIDE_FP8,
     NG_SIDE_FP8_FLIPPED         /* a tile tensor of shape [cols, rows] */
 } ng_side_kind;
@@ -65,7 +66,7 @@ void ng_block_put_scale(ng_block_case *b, int64_t line, int64_t j,
 /* A case that is a list of n short blocks of `size` elements (at most the block
  * size), each with a scale of its own, however the form lays blocks out: rows
  * of one block, columns, or groups of one row. Blocks are put in, and scaled,
- * by number. */
+ * by number; one that the form cuts in several has its scale in all of them. */
 bool ng_block_list(ng_block_case *b, ng_case *c, int64_t n, int64_t size);
 void ng_block_put_in(ng_block_case *b, int64_t block, int64_t i, uint32_t code);
 void ng_block_put_scale_of(ng_block_case *b, int64_t block, uint32_t code);

@@ -12,12 +12,13 @@
 /* More than one block either way, whatever the blocks are. */
 enum { ROWS = 130, COLS = 140, POISON = 0xA5 };
 
-typedef enum kind { MATRIX, MXFP4, FP8 } kind;
+typedef enum kind { MATRIX, MXFP4, MXFP8, FP8 } kind;
 
 typedef struct view {
     kind kind;
     ng_matrix matrix;
     ng_mxfp4 mxfp4;
+    ng_mxfp8 mxfp8;
     ng_fp8 fp8;
 } view;
 
@@ -26,6 +27,7 @@ static inline int64_t *rows_of(view *v)
 {
     return v->kind == MATRIX  ? &v->matrix.rows
            : v->kind == MXFP4 ? &v->mxfp4.rows
+           : v->kind == MXFP8 ? &v->mxfp8.rows
                               : &v->fp8.rows;
 }
 
@@ -33,6 +35,7 @@ static inline int64_t *cols_of(view *v)
 {
     return v->kind == MATRIX  ? &v->matrix.cols
            : v->kind == MXFP4 ? &v->mxfp4.cols
+           : v->kind == MXFP8 ? &v->mxfp8.cols
                               : &v->fp8.cols;
 }
 
@@ -40,6 +43,7 @@ static inline int64_t *ld_of(view *v)
 {
     return v->kind == MATRIX  ? &v->matrix.ld
            : v->kind == MXFP4 ? &v->mxfp4.ld
+           : v->kind == MXFP8 ? &v->mxfp8.ld
                               : &v->fp8.ld;
 }
 
@@ -47,13 +51,14 @@ static inline ng_scales *scales_of(view *v)
 {
     return v->kind == MATRIX  ? NULL
            : v->kind == MXFP4 ? &v->mxfp4.scales
+           : v->kind == MXFP8 ? &v->mxfp8.scales
                               : &v->fp8.scales;
 }
 
 static inline void drop_data(view *v)
 {
     v->matrix.data = NULL;
-    v->mxfp4.codes = v->fp8.codes = NULL;
+    v->mxfp4.codes = v->mxfp8.codes = v->fp8.codes = NULL;
 }
 
 /* ---- the operations ----------------------------------------------------- */
@@ -71,6 +76,8 @@ typedef ng_status run(const ng_conversions *writing, const view *y,
     }
 RUN(quantize_mxfp4, mxfp4, matrix)
 RUN(dequantize_mxfp4, matrix, mxfp4)
+RUN(quantize_mxfp8, mxfp8, matrix)
+RUN(dequantize_mxfp8, matrix, mxfp8)
 RUN(quantize_fp8, fp8, matrix)
 RUN(dequantize_fp8, matrix, fp8)
 RUN(convert_mxfp4_to_fp8, fp8, mxfp4)
@@ -98,6 +105,10 @@ static const struct operation {
      {{.kind = MXFP4, .dtype = NG_UE8M0}, {.dtype = NG_FP32}}, false},
     {"dequantize_mxfp4", run_dequantize_mxfp4,
      {{.dtype = NG_FP32}, {.kind = MXFP4, .dtype = NG_UE8M0}}, false},
+    {"quantize_mxfp8", run_quantize_mxfp8,
+     {{.kind = MXFP8, .dtype = NG_UE8M0}, {.dtype = NG_FP32}}, false},
+    {"dequantize_mxfp8", run_dequantize_mxfp8,
+     {{.dtype = NG_FP32}, {.kind = MXFP8, .dtype = NG_UE8M0}}, false},
     {"quantize_fp8", run_quantize_fp8,
      {{FP8, NG_FP32, NG_FP8_TILE, ROW | COL | TILE}, {.dtype = NG_FP32}},
      false},
@@ -153,6 +164,7 @@ static inline void begin(const struct operation *operation)
             .kind = side->kind,
             .matrix = dense_matrix(data[s], side->dtype, rows, cols),
             .mxfp4 = dense_mxfp4(codes, scales[s], side->dtype, rows, cols),
+            .mxfp8 = dense_mxfp8(codes, scales[s], side->dtype, rows, cols),
             .fp8 = dense_fp8(codes, scales[s], side->dtype, side->form, rows,
                              cols)};
     }

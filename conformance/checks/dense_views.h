@@ -29,6 +29,13 @@ static inline ng_mxfp4 dense_mxfp4(uint8_t *codes, void *scales,
                       .scales = dense_scales(scales, dtype, (cols + 31) / 32)};
 }
 
+static inline ng_mxfp8 dense_mxfp8(uint8_t *codes, void *scales,
+                                   ng_dtype dtype, int64_t rows, int64_t cols)
+{
+    return (ng_mxfp8){.codes = codes, .rows = rows, .cols = cols, .ld = cols,
+                      .scales = dense_scales(scales, dtype, (cols + 31) / 32)};
+}
+
 static inline ng_fp8 dense_fp8(uint8_t *codes, void *scales, ng_dtype dtype,
                                ng_fp8_form form, int64_t rows, int64_t cols)
 {

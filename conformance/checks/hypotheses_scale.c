@@ -2,7 +2,7 @@
  *
  * How a block may come to another scale: a rule near the right one, an exponent
  * taken by floating-point functions, an amax of something else. (The four rules
- * of MXFP4 and the two of FP8 are values of rules, and tried as such.)
+ * of MX blocks and the two of FP8 are values of rules, and tried as such.)
  */
 #include <math.h>
 
@@ -23,12 +23,12 @@
 /* The largest code's value, and its exponent. */
 static double largest(const ng_block_values *b)
 {
-    return b->mxfp4 ? 6 : 448;
+    return b->mx == NG_FORMAT_E2M1 ? 6 : 448;
 }
 
 static int emax(const ng_block_values *b)
 {
-    return b->mxfp4 ? 2 : 8;
+    return b->mx == NG_FORMAT_E2M1 ? 2 : 8;
 }
 
 static double power(double k)

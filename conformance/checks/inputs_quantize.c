@@ -15,9 +15,15 @@ static bool to_mxfp4(const ng_case *c)
     return strcmp(c->call.operation, "quantize_mxfp4") == 0;
 }
 
+/* Blocks of 32, whose scales follow section 3. */
+static bool to_mx(const ng_case *c)
+{
+    return to_mxfp4(c) || strcmp(c->call.operation, "quantize_mxfp8") == 0;
+}
+
 static bool has_general_scales(const ng_case *c)
 {
-    return !to_mxfp4(c) && !ng_fp8_scale_is_pow2(c->call.rules.fp8_scale);
+    return !to_mx(c) && !ng_fp8_scale_is_pow2(c->call.rules.fp8_scale);
 }
 
 static const ng_format *input_format(const ng_variant *variant)
@@ -91,7 +97,7 @@ static int64_t count_special(const ng_variant *variant, int level)
 static void fill_special(ng_case *c, int64_t index)
 {
     const ng_format *format = input_format(c->variant);
-    const int64_t size = index == 0 ? (to_mxfp4(c) ? 32 : 128)
+    const int64_t size = index == 0 ? (to_mx(c) ? 32 : 128)
                          : index == 1 ? 5 : 1;
     ng_block_case b;
 
@@ -131,28 +137,32 @@ static int64_t count_edges(const ng_variant *variant, int level)
 }
 
 /* Largest magnitudes at every threshold of every scale rule in every binade
- * (1, 1.25, 1.5, 1.75 times 2^k; 448 is 1.75 * 2^8), one step either side, and
- * with any significand; the block's other elements lie below. */
+ * (1, 1.5, 1.75, 1.9375 times 2^k; 448 is 1.75 * 2^8) and at the ends of what
+ * saturates (1.8125, 464), one step either side, and with any significand; the
+ * block's other elements lie below. */
 static void fill_edges(ng_case *c, int64_t index)
 {
-    enum { THRESHOLDS = 4, PER_EXPONENT = 3 * THRESHOLDS + 4, SIZE = 4 };
+    static const double threshold[] = {1, 1.25, 1.5, 1.75, 1.8125, 1.9375};
+    enum { MX8_ONLY = 2, ALL = sizeof threshold / sizeof *threshold, SIZE = 4 };
+    const int n_thresholds = ALL - (to_mx(c) && !to_mxfp4(c) ? 0 : MX8_ONLY);
+    const int per_exponent = 3 * n_thresholds + 4;
     const ng_format *format = input_format(c->variant);
     ng_block_case b;
 
-    if (!ng_block_list(&b, c, EXPONENTS * PER_EXPONENT, SIZE))
+    if (!ng_block_list(&b, c, EXPONENTS * per_exponent, SIZE))
         return;
-    for (int i = 0; i < EXPONENTS * PER_EXPONENT; i++) {
+    for (int i = 0; i < EXPONENTS * per_exponent; i++) {
         const int exponent = ng_number_least(format)
-                             + ((int)index * EXPONENTS + i / PER_EXPONENT)
+                             + ((int)index * EXPONENTS + i / per_exponent)
                                    % n_exponents(format);
-        const int k = i % PER_EXPONENT, quarters = k / 3;
+        const int k = i % per_exponent;
         const double significand =
-            k < 3 * THRESHOLDS
-                ? 1 + 0.25 * quarters
+            k < 3 * n_thresholds
+                ? threshold[k / 3]
                 : 1 + (double)ng_case_below(c, 1 << 23) * 0x1p-23;
         const uint32_t amax = ng_number_step(
             format, ng_number_below(format, ldexp(significand, exponent)),
-            k < 3 * THRESHOLDS ? k % 3 - 1 : 0);
+            k < 3 * n_thresholds ? k % 3 - 1 : 0);
         const int64_t at = ng_case_below(c, SIZE);
 
         for (int64_t j = 0; j < SIZE; j++)
@@ -174,22 +184,43 @@ static int akin_to(int mode)
     }
 }
 
+/* The rule of section 3 that the call asks for, or is akin to. */
+static int mx_mode(const ng_case *c)
+{
+    return akin_to(to_mxfp4(c) ? c->call.rules.mxfp4_scale
+                               : c->call.rules.mxfp8_scale);
+}
+
+/* The largest significand of an amax that rule `mode` still gives the least
+ * exponent, for elements of E2M1 or E4M3. */
+static double least_scale_until(const ng_case *c, int mode)
+{
+    switch (mode) {
+    case NG_MXFP4_CEIL: return 1;
+    case NG_MXFP4_RCEIL: return to_mxfp4(c) ? 1.5 : 1.75;
+    case NG_MXFP4_EVEN: return (to_mxfp4(c) ? 1.75 : 1.9375) - 0x1p-10;
+    default: return 2 - 0x1p-10;
+    }
+}
+
 /* The exact scale that a largest magnitude gets, as far as inputs need it. */
 static double scale_under(const ng_case *c, double amax)
 {
     if (has_general_scales(c))
         return fmax((double)((float)amax / 448.0f), 0x1p-126);
-    if (!to_mxfp4(c))
+    if (!to_mx(c))
         return ldexp(1, (int)fmax(ceil(log2(amax / 448)), -126));
 
-    int k = ilogb(amax) - 2;
-    const double significand = ldexp(amax, -k - 2);
-    const int mode = akin_to(c->call.rules.mxfp4_scale);
+    const int emax = to_mxfp4(c) ? 2 : 8;
+    const int k = ilogb(amax) - emax;
+    const double significand = ldexp(amax, -k - emax);
+    const int mode = mx_mode(c);
+    const bool up = mode == NG_MXFP4_EVEN
+                        ? significand >= (to_mxfp4(c) ? 1.75 : 1.9375)
+                        : mode != NG_MXFP4_FLOOR
+                              && significand > least_scale_until(c, mode);
 
-    k += (mode == NG_MXFP4_CEIL && significand > 1)
-         || (mode == NG_MXFP4_EVEN && significand >= 1.75)
-         || (mode == NG_MXFP4_RCEIL && significand > 1.5);
-    return ldexp(1, k < -127 ? -127 : k);
+    return ldexp(1, k + up < -127 ? -127 : k + up);
 }
 
 static int64_t count_ties(const ng_variant *variant, int level)
@@ -210,7 +241,7 @@ static void fill_ties(ng_case *c, int64_t index)
     const ng_format *element =
         &ng_formats[mxfp4 ? NG_FORMAT_E2M1 : NG_FORMAT_E4M3];
     const int64_t n_values = 2 * (int64_t)element->max_finite * 6;
-    const int64_t size = mxfp4 ? 32 : 128;
+    const int64_t size = to_mx(c) ? 32 : 128;
     const int64_t n = ng_ceil_div(n_values, size - 1);
     const int exponents = n_exponents(format);
     const int exponent = ng_number_most(format)
@@ -220,9 +251,10 @@ static void fill_ties(ng_case *c, int64_t index)
      * two times what the scale rules divide by. */
     const bool any = has_general_scales(c) && index % 2 != 0;
     const double significand =
-        any     ? 1 + (double)ng_case_below(c, 1 << 23) * 0x1p-23
-        : mxfp4 ? (akin_to(c->call.rules.mxfp4_scale) == NG_MXFP4_CEIL ? 1 : 1.5)
-                : 1.75;
+        any ? 1 + (double)ng_case_below(c, 1 << 23) * 0x1p-23
+        : to_mx(c) && mx_mode(c) == NG_MXFP4_CEIL ? 1
+        : mxfp4                                   ? 1.5
+                                                  : 1.75;
     const uint32_t setter =
         ng_number_below(format, ldexp(significand, exponent));
     const double amax = ng_number_value(format, setter);
@@ -278,7 +310,7 @@ static void fill_sixteen(ng_case *c, int64_t index)
 {
     enum { ALL = 1 << 16, HALF = 1 << 15 };
     const ng_format *format = input_format(c->variant);
-    const int64_t per_block = to_mxfp4(c) ? 31 : 127;
+    const int64_t per_block = to_mx(c) ? 31 : 127;
     ng_block_case b;
 
     if (index == 0) {
@@ -296,12 +328,9 @@ static void fill_sixteen(ng_case *c, int64_t index)
     /* The largest significand that leaves the scale where the exponent, 2 or 8
      * binades up, puts it: all values below come under this one scale. */
     const double significand =
-        any            ? 1 + (double)ng_case_below(c, 1 << 10) * 0x1p-10
-        : !to_mxfp4(c) ? 1.75
-        : akin_to(c->call.rules.mxfp4_scale) == NG_MXFP4_FLOOR ? 2 - 0x1p-10
-        : akin_to(c->call.rules.mxfp4_scale) == NG_MXFP4_EVEN  ? 1.75 - 0x1p-10
-        : akin_to(c->call.rules.mxfp4_scale) == NG_MXFP4_RCEIL ? 1.5
-                                                      : 1;
+        any         ? 1 + (double)ng_case_below(c, 1 << 10) * 0x1p-10
+        : !to_mx(c) ? 1.75
+                    : least_scale_until(c, mx_mode(c));
     const uint32_t setter =
         ng_number_below(format, ldexp(significand, exponent));
     const int64_t n_values = 2 * ((int64_t)setter + 1);

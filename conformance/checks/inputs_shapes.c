@@ -13,7 +13,8 @@
 #include "formats/ue8m0.h"
 
 /* Whether the overflow rule can show in this variant: where a narrower type is
- * written, or where rounding away from zero meets general scales. */
+ * written, where a rounding away from zero meets general scales, or where a
+ * scale of section 3 lets elements pass 448. */
 static bool overflows(const ng_variant *variant)
 {
     const ng_rules *rules = &variant->rules;
@@ -21,8 +22,20 @@ static bool overflows(const ng_variant *variant)
 
     if (y >= 0)
         return y != NG_FP32;
+    if (ng_variant_get(variant, "mxfp8.scale", -1) >= 0)
+        return rules->mxfp8_scale == NG_MXFP4_FLOOR
+               || rules->mxfp8_scale == NG_MXFP4_EVEN;
     return (rules->rounding == NG_UP || rules->rounding == NG_DOWN)
            && !ng_fp8_scale_is_pow2(rules->fp8_scale);
+}
+
+/* MXFP8 in a rounding that neither the specification nor a peer's profile asks
+ * of it. */
+static bool is_other_mxfp8(const ng_variant *variant)
+{
+    return ng_variant_get(variant, "mxfp8.scale", -1) >= 0
+           && (variant->rules.rounding != NG_NEAREST_AWAY
+               || variant->rules.overflow == NG_IEEE);
 }
 
 bool ng_variant_is_minor(const ng_variant *variant)
@@ -38,6 +51,7 @@ bool ng_variant_is_minor(const ng_variant *variant)
         && !overflows(variant))
         return true;
     if (!nearest && (ng_variant_get(variant, "x", NG_FP32) != NG_FP32
+                     || is_other_mxfp8(variant)
                      || ng_variant_get(variant, "from", -1) >= 0
                      || (ng_variant_get(variant, "fp8.scale", -1) >= 0
                          && ng_variant_get(variant, "scales", 0) != NG_FP32)))
@@ -188,7 +202,7 @@ static void fill_content(ng_block_case *b)
 {
     if (b->from.kind == NG_SIDE_MATRIX)
         fill_numbers(b);
-    else if (b->from.kind == NG_SIDE_FP8)
+    else if (b->from.kind == NG_SIDE_FP8 || b->from.kind == NG_SIDE_MXFP8)
         fill_e4m3(b);
     else
         fill_e2m1(b);

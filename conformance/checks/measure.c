@@ -244,6 +244,23 @@ static void measure_mxfp4(ng_measurement *m, const ng_call *call)
         }
 }
 
+static void measure_mxfp8(ng_measurement *m, const ng_call *call)
+{
+    const ng_matrix x = ng_call_matrix(call, "x");
+    const ng_mxfp8 y = ng_call_mxfp8(call, "y");
+
+    for (int64_t r = 0; r < x.rows; r++)
+        for (int64_t c = 0; c < x.cols; c++) {
+            const double scale = scale_at(&y.scales, r, c / NG_MXFP8_BLOCK);
+
+            note_error(m, element_of(&x, r, c),
+                       value_of(&ng_formats[NG_FORMAT_E4M3],
+                                y.codes[r * y.ld + c])
+                           * scale,
+                       scale);
+        }
+}
+
 static void measure_fp8(ng_measurement *m, const ng_call *call,
                         ng_fp8_form form)
 {
@@ -285,6 +302,8 @@ static void measure_errors(ng_measurement *m, const ng_call *call)
     }
     if (strcmp(call->operation, "quantize_mxfp4") == 0)
         measure_mxfp4(m, call);
+    if (strcmp(call->operation, "quantize_mxfp8") == 0)
+        measure_mxfp8(m, call);
     for (int form = 0; form < NG_N_FP8_FORMS; form++)
         if (strcmp(call->operation, forms[form]) == 0)
             measure_fp8(m, call, (ng_fp8_form)form);

@@ -20,6 +20,9 @@
 #define MXFP4_SCALE                                                            \
     {"mxfp4.scale", NG_AXIS_RULE, NG_RULE_MXFP4_SCALE, NG_N_MXFP4_SCALES,      \
      {NG_MXFP4_FLOOR, NG_MXFP4_CEIL, NG_MXFP4_EVEN, NG_MXFP4_RCEIL}}
+#define MXFP8_SCALE                                                            \
+    {"mxfp8.scale", NG_AXIS_RULE, NG_RULE_MXFP8_SCALE, NG_N_MXFP4_SCALES,      \
+     {NG_MXFP4_FLOOR, NG_MXFP4_CEIL, NG_MXFP4_EVEN, NG_MXFP4_RCEIL}}
 #define FP8_SCALE                                                              \
     {"fp8.scale", NG_AXIS_RULE, NG_RULE_FP8_SCALE, NG_N_FP8_SCALES,            \
      {NG_FP8_FP32, NG_FP8_POW2}}
@@ -28,7 +31,7 @@
      {0, 1, 2, 3, 4, 5, 6, 7, 8}}
 #define NUMBERS(name)                                                          \
     {name, NG_AXIS_DTYPE, 0, 3, {NG_FP32, NG_BF16, NG_FP16}}
-#define MXFP4_SCALES(name)                                                     \
+#define MX_SCALES(name)                                                     \
     {name, NG_AXIS_DTYPE, 0, 2, {NG_UE8M0, NG_UE8M0X4}}
 #define FP8_SCALES(name)                                                       \
     {name, NG_AXIS_DTYPE, 0, 3, {NG_FP32, NG_UE8M0, NG_UE8M0X4}}
@@ -37,9 +40,11 @@
 static const ng_axis convert_scales_axes[] = {FP8_SCALES("from"),
                                               FP8_SCALES("to")};
 static const ng_axis quantize_mxfp4_axes[] = {
-    EVERY_ROUNDING, MXFP4_SCALE, NUMBERS("x"), MXFP4_SCALES("scales")};
-static const ng_axis dequantize_mxfp4_axes[] = {
-    OVERFLOWS, MXFP4_SCALES("scales"), NUMBERS("y")};
+    EVERY_ROUNDING, MXFP4_SCALE, NUMBERS("x"), MX_SCALES("scales")};
+static const ng_axis dequantize_mx_axes[] = {
+    OVERFLOWS, MX_SCALES("scales"), NUMBERS("y")};
+static const ng_axis quantize_mxfp8_axes[] = {
+    EVERY_ROUNDING, OVERFLOWS, MXFP8_SCALE, NUMBERS("x"), MX_SCALES("scales")};
 static const ng_axis quantize_fp8_axes[] = {
     EVERY_ROUNDING, OVERFLOWS, FP8_SCALE, NUMBERS("x"), FP8_SCALES("scales")};
 static const ng_axis quantize_fp8_other_axes[] = {
@@ -48,11 +53,11 @@ static const ng_axis dequantize_fp8_axes[] = {
     OVERFLOWS, FP8_SCALES("scales"), NUMBERS("y")};
 static const ng_axis transpose_axes[] = {FP8_SCALES("scales")};
 static const ng_axis mxfp4_to_fp8_axes[] = {
-    NEAREST_EVEN, OVERFLOWS, HEADROOM, MXFP4_SCALES("from"), FP8_SCALES("to")};
+    NEAREST_EVEN, OVERFLOWS, HEADROOM, MX_SCALES("from"), FP8_SCALES("to")};
 static const ng_axis fp8_row_to_col_axes[] = {
     NEAREST_EVEN, FP8_SCALE, FP8_SCALES("from"), POW2, FP8_SCALES("to")};
 static const ng_axis fp8_to_mxfp4_axes[] = {
-    EVERY_ROUNDING, MXFP4_SCALE, FP8_SCALES("from"), MXFP4_SCALES("to")};
+    EVERY_ROUNDING, MXFP4_SCALE, FP8_SCALES("from"), MX_SCALES("to")};
 
 /* UE8M0 scales and stochastic rounding want powers of two (section 1, 4). */
 static bool offers_quantize_fp8(const ng_variant *variant)
@@ -60,6 +65,20 @@ static bool offers_quantize_fp8(const ng_variant *variant)
     return ng_fp8_scale_is_pow2(variant->rules.fp8_scale)
            || (ng_variant_get(variant, "scales", 0) == NG_FP32
                && variant->rules.rounding != NG_STOCHASTIC);
+}
+
+/* How scales are packed has nothing to do with how elements are rounded, nor has
+ * the type of the numbers with what becomes of one past 448: packed scales are
+ * tried with the default alone, and ieee in every rounding of FP32. */
+static bool offers_quantize_mxfp8(const ng_variant *variant)
+{
+    const bool nearest = variant->rules.rounding == NG_NEAREST_EVEN;
+    const bool saturates = variant->rules.overflow == NG_SATURATE;
+
+    return (ng_variant_get(variant, "scales", 0) == NG_UE8M0
+            || (nearest && saturates))
+           && (saturates || nearest
+               || ng_variant_get(variant, "x", 0) == NG_FP32);
 }
 
 /* UE8M0 scales of x are powers of two by themselves; general ones give general
@@ -140,8 +159,21 @@ const ng_operation ng_block_operations[] = {
      .summary = "MXFP4 to numbers",
      .signature = "y[R, C] = x.codes e2m1x2 [R, C/2], x.scales [R, C/32]"
                   " (offsets[G+1])",
-     .exact = true, AXES(dequantize_mxfp4_axes),
+     .exact = true, AXES(dequantize_mx_axes),
      .strata = ng_dequantize_mxfp4_strata, .claims = ALL_EVENTS},
+    {.name = "quantize_mxfp8",
+     .summary = "numbers to MXFP8, one scale for 32 elements of a row",
+     .signature = "y.codes e4m3 [R, C], y.scales [R, C/32] = x[R, C]"
+                  " (offsets[G+1])",
+     .exact = true, AXES(quantize_mxfp8_axes),
+     .offers = offers_quantize_mxfp8, .strata = ng_quantize_strata,
+     .claims = NUMBER_EVENTS},
+    {.name = "dequantize_mxfp8",
+     .summary = "MXFP8 to numbers",
+     .signature = "y[R, C] = x.codes e4m3 [R, C], x.scales [R, C/32]"
+                  " (offsets[G+1])",
+     .exact = true, AXES(dequantize_mx_axes),
+     .strata = ng_dequantize_fp8_strata, .claims = ALL_EVENTS},
     QUANTIZE_FP8("row", ROW_WHERE, "[R, C]", "[R, C/128]", quantize_fp8_axes),
     QUANTIZE_FP8("col", COL_WHERE, "[C, R]", "[C, B]",
                  quantize_fp8_other_axes),

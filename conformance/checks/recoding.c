@@ -178,14 +178,14 @@ static uint32_t bits_of(double amax)
     return ng_fp32_bits((float)amax);
 }
 
-static double mxfp4_scale(int rule, double amax)
+static double mx_scale(bool e4m3, int rule, double amax)
 {
     const uint32_t bits = bits_of(amax), fraction = bits & 0x7FFFFF;
     const int c = rule == NG_MXFP4_CEIL    ? fraction != 0
-                  : rule == NG_MXFP4_EVEN  ? fraction >= 0x600000
-                  : rule == NG_MXFP4_RCEIL ? fraction > 0x400000
+                  : rule == NG_MXFP4_EVEN  ? fraction >= (e4m3 ? 0x780000 : 0x600000)
+                  : rule == NG_MXFP4_RCEIL ? fraction > (e4m3 ? 0x600000 : 0x400000)
                                            : 0;
-    const int byte = (int)(bits >> 23) - 2 + c;
+    const int byte = (int)(bits >> 23) - (e4m3 ? 8 : 2) + c;
 
     return ldexp(1, (byte > 0 ? byte : 0) - 127);
 }
@@ -208,8 +208,12 @@ static double fp8_scale(int rule, double amax)
 
 double ng_scale_of_amax(const ng_block_values *b, double amax)
 {
-    return b->mxfp4 ? mxfp4_scale(b->call->rules.mxfp4_scale, amax)
-                    : fp8_scale(b->call->rules.fp8_scale, amax);
+    const ng_rules *rules = &b->call->rules;
+
+    return b->mx == NG_FORMAT_E2M1 ? mx_scale(false, rules->mxfp4_scale, amax)
+           : b->mx == NG_FORMAT_E4M3
+               ? mx_scale(true, rules->mxfp8_scale, amax)
+               : fp8_scale(rules->fp8_scale, amax);
 }
 
 /* Its bits in the plane; a scale past the ends stops there. */
@@ -234,7 +238,9 @@ static void rescale_block(const ng_call *call, const ng_elements *x,
 {
     const ng_format *format = ng_format_of(y->codes->dtype);
     ng_block_values v = {.call = call,
-                         .mxfp4 = y->codes->dtype == NG_E2M1X2,
+                         .mx = y->block_cols != NG_MX_BLOCK        ? NG_FORMAT_FP32
+                                : y->codes->dtype == NG_E2M1X2 ? NG_FORMAT_E2M1
+                                                               : NG_FORMAT_E4M3,
                          .value = value,
                          .cols = b->col_end - b->col};
 

@@ -56,7 +56,7 @@ ng_status ng_recode(const ng_call *call, const ng_specification *right,
  * number to leave the block as it is. */
 typedef struct ng_block_values {
     const ng_call *call;
-    bool mxfp4; /* else FP8 */
+    ng_format_id mx; /* E2M1 or E4M3 of an MX block; else NG_FORMAT_FP32 */
     const double *value;
     int64_t n, cols;
     double amax;

@@ -66,6 +66,19 @@ static const char *const mxfp4_scale_words[] = {
     [NG_MXFP4_RCEIL_LOG2] =
         "the exponent comes from a rounded logarithm of amax / 6",
     [NG_MXFP4_FLOOR_LOG2] = "the exponent comes from a rounded logarithm"};
+static const char *const mxfp8_scale_words[] = {
+    [NG_MXFP4_FLOOR] = "the scale is floor(log2 amax) - 8",
+    [NG_MXFP4_CEIL] = "the scale is ceil(log2 amax) - 8",
+    [NG_MXFP4_EVEN] = "amax is rounded before the scale is taken from it",
+    [NG_MXFP4_RCEIL] =
+        "the scale is the smallest under which nothing saturates",
+    [NG_MXFP4_EVEN_FP32] =
+        "amax is rounded in FP32 before the scale is taken from it",
+    [NG_MXFP4_RCEIL_FP32] =
+        "the scale comes from amax times 1/448, rounded to FP32",
+    [NG_MXFP4_RCEIL_LOG2] =
+        "the exponent comes from a rounded logarithm of amax / 448",
+    [NG_MXFP4_FLOOR_LOG2] = "the exponent comes from a rounded logarithm"};
 static const char *const fp8_align_words[] = {
     [NG_FP8_ALIGN_ROUNDED] = "codes are rounded under the larger scale",
     [NG_FP8_ALIGN_FIELD] =
@@ -89,7 +102,9 @@ static const char *const block_nan_words[] = {
         "an infinity makes the scale infinite and the numbers zeros",
     [NG_BLOCK_NAN_UNSEEN] = "a NaN takes no part in amax",
     [NG_BLOCK_NAN_INFINITY_ONE] =
-        "a NaN takes no part in amax, and an infinity makes the scale 1"};
+        "a NaN takes no part in amax, and an infinity makes the scale 1",
+    [NG_BLOCK_NAN_UNSEEN_LARGEST] =
+        "a NaN takes no part in amax, and an infinity takes the largest scale"};
 static const char *const fp8_scale_words[] = {
     [NG_FP8_FP32] = "the scale is amax / 448, no power of two",
     [NG_FP8_POW2] = "the scale is a power of two",
@@ -151,6 +166,9 @@ void ng_rule_words(char *text, size_t size, ng_rule rule, int asked, int value)
         break;
     case NG_RULE_MXFP4_SCALE:
         words = mxfp4_scale_words[value];
+        break;
+    case NG_RULE_MXFP8_SCALE:
+        words = mxfp8_scale_words[value];
         break;
     case NG_RULE_FP8_SCALE:
         words = fp8_scale_words[value];

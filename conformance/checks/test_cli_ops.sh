@@ -85,6 +85,7 @@ fi
 run 0 ops
 names=$(awk '/^[a-z]/ { print $1 }' "$out")
 for name in encode_e4m3 decode_ue8m0 philox convert_scales quantize_mxfp4 \
+    quantize_mxfp8 dequantize_mxfp8 \
     dequantize_fp8_col transpose_fp8_tile mxfp4_to_fp8_row fp8_row_to_fp8_col
 do
     grep -qx $name <<< "$names" || complain "ops: no $name"
@@ -126,7 +127,7 @@ for file in "${NG_SRCDIR:-.}"/formats/profiles/*.profile; do
 done
 
 run 0 ops --rules
-for rule in rounding overflow e2m1.nan nan mxfp4.scale fp8.scale block.nan \
+for rule in rounding overflow e2m1.nan nan mxfp4.scale mxfp8.scale fp8.scale block.nan \
     headroom; do
     has "^$rule  *[a-z]" "$out"
 done

@@ -123,6 +123,21 @@ run 0 --op quantize_fp8_row "$scratch/z.npy" "$scratch/z8.safetensors"
 ends "$scratch/z8.safetensors" '00 80 00 00 80 3f'
 says 'z .*no signal' text
 
+# MXFP8: 500 under floor is 448, under rceil 2 * 256; the pair says that 32 share
+# a scale, so that it is not taken for FP8 blocks.
+npy m.npy '<f4' '1, 3' '00 00 fa 43 00 00 80 3f 00 00 00 80'
+run 0 --op quantize_mxfp8 "$scratch/m.npy" "$scratch/m8.safetensors"
+ends "$scratch/m8.safetensors" '7e 38 80 7f'
+says '"form.m":"mx"' m8.safetensors
+run 0 --op quantize_mxfp8 --set mxfp8.scale=rceil --scales ue8m0x4 \
+    "$scratch/m.npy" "$scratch/m8p.safetensors"
+ends "$scratch/m8p.safetensors" '78 30 80 80 00 00 00'
+run 0 --op dequantize_mxfp8 --to bf16 "$scratch/m8p.safetensors" \
+    "$scratch/back.safetensors"
+ends "$scratch/back.safetensors" '00 44 80 3f 00 80'
+refuses 'form.m: is "mx", the operation takes "row"' --op dequantize_fp8_row \
+    "$scratch/m8.safetensors" "$scratch/back.safetensors"
+
 # L-11: one NaN makes the block NaN: scale 0xFF, codes 0.
 st n.safetensors '{"n":{"dtype":"BF16","shape":[1,4],"data_offsets":[0,8]}}' \
     '80 3f c0 7f 00 40 00 00'
@@ -194,7 +209,7 @@ refuses 'set: no.rule: no such rule' --op quantize_mxfp4 --set no.rule=1 \
     "$good" "$out"
 refuses 'set: mxfp4.scale: no such value: up' --op quantize_mxfp4 \
     --set mxfp4.scale=up "$good" "$out"
-refuses 'scales: fp32: MXFP4 scales' --op quantize_mxfp4 --scales fp32 \
+refuses 'scales: fp32: MX scales' --op quantize_mxfp4 --scales fp32 \
     "$good" "$out"
 refuses 'scales: e4m3: not one of' --op quantize_fp8_row --scales e4m3 \
     "$good" "$out"
@@ -277,7 +292,7 @@ q='--op quantize_mxfp4'
     refuses 'part: codes: only for codes and scales into a .npy' $q \
         --part codes "$good" "$out"
     refuses 'more: unexpected argument' $q "$good" "$out" more
-    refuses 'scales: fp32: MXFP4 scales are ue8m0 or ue8m0x4' $q --scales fp32 \
+    refuses 'scales: fp32: MX scales are ue8m0 or ue8m0x4' $q --scales fp32 \
         "$good" "$out"
     refuses 'seed: -1: not a whole number' $q --seed=-1 "$good" "$out"
     refuses 'set: rounding: not RULE=VALUE' $q --set rounding "$good" "$out"

@@ -129,6 +129,9 @@ START_TEST(types)
             } else if (o->side[s].kind == MXFP4) {
                 REFUSES(_i, o, NG_BAD_DTYPE,
                         call.side[s].mxfp4.scales.dtype = NG_FP32);
+            } else if (o->side[s].kind == MXFP8) {
+                REFUSES(_i, o, NG_BAD_DTYPE,
+                        call.side[s].mxfp8.scales.dtype = NG_FP32);
             }
             if (_i == 0 && o->side[s].kind != MATRIX)
                 REFUSES(0, o, NG_BAD_DTYPE,

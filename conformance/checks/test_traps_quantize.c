@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Faults of block quantisation that happened (docs/cases.md L-07, L-08, L-09,
- * L-11). Inputs and expected bytes are restated from there by hand; both
+ * Faults of block quantisation that happened (docs/cases.md L-03, L-07, L-08,
+ * L-09, L-11). Inputs and expected bytes are restated from there by hand; both
  * writings must give them.
  */
 #include "conformance/checks/dense_views.h"
@@ -57,6 +57,121 @@ START_TEST(trap_l07_exponent_of_a_quotient)
             expect(_i, "mode", i * NG_N_MXFP4_SCALES + mode,
                    modes[i].scale[mode],
                    mxfp4_block(codes, _i, x, 2, (ng_mxfp4_scale)mode));
+        }
+}
+END_TEST
+
+/* Quantise two numbers, one block, to MXFP8; its scale. */
+static uint8_t mxfp8_block(uint8_t *codes, int writing, float *x, int mode,
+                           ng_overflow overflow)
+{
+    ng_rules rules = ng_default_rules;
+    const ng_options options = {.rules = &rules};
+    uint8_t scale = 0xA5;
+    const ng_mxfp8 y = dense_mxfp8(codes, &scale, NG_UE8M0, 1, 2);
+    const ng_matrix from = dense_matrix(x, NG_FP32, 1, 2);
+
+    rules.mxfp8_scale = mode;
+    rules.overflow = (int)overflow;
+    ck_assert_int_eq(writings[writing].quantize_mxfp8(&y, &from, &options),
+                     NG_OK);
+    return scale;
+}
+
+/* 448 is 1.75 * 2^8, and 1.9375 * 2^8 is 496: what E2M1's thresholds, 1.5 and
+ * 1.75, would get wrong; and 500, which floor cuts to 448 and rceil takes to 512
+ * (disagreement 23). */
+START_TEST(trap_l07_mxfp8_thresholds)
+{
+    static const struct {
+        float amax;
+        struct {
+            uint8_t scale, code;
+        } mode[NG_N_MXFP4_SCALES]; /* floor, ceil, even, rceil */
+    } table[] = {
+        {256, {{127, 0x78}, {127, 0x78}, {127, 0x78}, {127, 0x78}}},
+        {384, {{127, 0x7C}, {128, 0x74}, {127, 0x7C}, {127, 0x7C}}},
+        {448, {{127, 0x7E}, {128, 0x76}, {127, 0x7E}, {127, 0x7E}}},
+        {449, {{127, 0x7E}, {128, 0x76}, {127, 0x7E}, {128, 0x76}}},
+        {480, {{127, 0x7E}, {128, 0x77}, {127, 0x7E}, {128, 0x77}}},
+        {496, {{127, 0x7E}, {128, 0x78}, {128, 0x78}, {128, 0x78}}},
+        {500, {{127, 0x7E}, {128, 0x78}, {128, 0x78}, {128, 0x78}}},
+        {512, {{128, 0x78}, {128, 0x78}, {128, 0x78}, {128, 0x78}}},
+    };
+    uint8_t codes[2];
+
+    for (int i = 0; i < N(table); i++)
+        for (int mode = 0; mode < NG_N_MXFP4_SCALES; mode++) {
+            float x[2] = {-table[i].amax, -0.0f};
+            const int at = i * NG_N_MXFP4_SCALES + mode;
+
+            expect(_i, "scale", at, table[i].mode[mode].scale,
+                   mxfp8_block(codes, _i, x, mode, NG_SATURATE));
+            expect(_i, "code", at, table[i].mode[mode].code | 0x80, codes[0]);
+            expect(_i, "zero", at, 0x80, codes[1]);
+        }
+}
+END_TEST
+
+/* What passes 448 under the other overflow rule: 465 rounds to 480, 464 to 448. */
+START_TEST(trap_l03_mxfp8_past_448)
+{
+    static const struct {
+        float amax;
+        uint8_t code[NG_N_OVERFLOWS]; /* saturate, ieee */
+    } table[] = {{464, {0x7E, 0x7E}}, {465, {0x7E, 0x7F}}, {500, {0x7E, 0x7F}},
+                 {-500, {0xFE, 0xFF}}};
+    uint8_t codes[2];
+
+    for (int i = 0; i < N(table); i++)
+        for (int o = 0; o < NG_N_OVERFLOWS; o++) {
+            float x[2] = {table[i].amax, 1};
+
+            expect(_i, "scale", i, 127,
+                   mxfp8_block(codes, _i, x, NG_MXFP4_FLOOR, (ng_overflow)o));
+            expect(_i, "code", i, table[i].code[o], codes[0]);
+            expect(_i, "one", i, 0x38, codes[1]);
+        }
+}
+END_TEST
+
+/* One NaN: scale 0xFF, and every code a NaN too, so that a decoder which looks at
+ * codes alone is told. Zeros: byte 0. A scale of 2^-127 is not flushed. */
+START_TEST(trap_l11_mxfp8_odd_blocks)
+{
+    static const struct {
+        uint32_t x[2];
+        uint8_t scale, code[2];
+    } table[] = {
+        {{0x7FC00000, 0x3F800000}, 0xFF, {0x7F, 0x7F}},
+        {{0x3F800000, 0xFF800000}, 0xFF, {0x7F, 0x7F}},
+        {{0x00000000, 0x80000000}, 0x00, {0x00, 0x80}},
+        {{0x00800000, 0x80400000}, 0x00, {0x40, 0xB8}}, /* 2^-126, -2^-127 */
+        {{0x00000001, 0x00000000}, 0x00, {0x00, 0x00}}, /* 2^-149: 2^-22 */
+    };
+    uint8_t codes[2];
+
+    for (int i = 0; i < N(table); i++)
+        for (int mode = 0; mode < NG_N_MXFP4_SCALES; mode++) {
+            float x[2];
+            float back[2];
+
+            memcpy(x, table[i].x, sizeof x);
+            uint8_t scale = mxfp8_block(codes, _i, x, mode, NG_SATURATE);
+
+            expect(_i, "scale", i, table[i].scale, scale);
+            expect(_i, "code", 2 * i, table[i].code[0], codes[0]);
+            expect(_i, "code", 2 * i + 1, table[i].code[1], codes[1]);
+
+            const ng_mxfp8 y = dense_mxfp8(codes, &scale, NG_UE8M0, 1, 2);
+            const ng_matrix to = dense_matrix(back, NG_FP32, 1, 2);
+
+            ck_assert_int_eq(writings[_i].dequantize_mxfp8(&to, &y, NULL),
+                             NG_OK);
+            for (int j = 0; i < 4 && j < 2; j++)
+                expect(_i, "number", 2 * i + j,
+                       scale == 0xFF ? 0x7FFFFFFF : table[i].x[j],
+                       ng_fp32_bits(back[j]));
         }
 }
 END_TEST
@@ -205,6 +320,9 @@ int main(void)
 
     tcase_set_timeout(tcase, 60);
     ADD_TRAP(tcase, trap_l07_exponent_of_a_quotient);
+    ADD_TRAP(tcase, trap_l07_mxfp8_thresholds);
+    ADD_TRAP(tcase, trap_l03_mxfp8_past_448);
+    ADD_TRAP(tcase, trap_l11_mxfp8_odd_blocks);
     ADD_TRAP(tcase, trap_l08_fp8_exponent_by_frexp);
     ADD_TRAP(tcase, trap_l09_zero_tiles);
     ADD_TRAP(tcase, trap_l09_zero_mxfp4_block);

@@ -17,11 +17,13 @@
 #include "reference/convert/ref_decode.h"
 #include "reference/convert/ref_dequantize_fp8.h"
 #include "reference/convert/ref_dequantize_mxfp4.h"
+#include "reference/convert/ref_dequantize_mxfp8.h"
 #include "reference/convert/ref_encode.h"
 #include "reference/convert/ref_pack_e2m1.h"
 #include "reference/convert/ref_philox.h"
 #include "reference/convert/ref_quantize_fp8.h"
 #include "reference/convert/ref_quantize_mxfp4.h"
+#include "reference/convert/ref_quantize_mxfp8.h"
 #include "reference/convert/ref_transpose_fp8_tile.h"
 #include "reference/convert/ref_unpack_e2m1.h"
 #ifdef HAVE_MPFR
@@ -32,11 +34,13 @@
 #include "conformance/oracle/oracle_decode.h"
 #include "conformance/oracle/oracle_dequantize_fp8.h"
 #include "conformance/oracle/oracle_dequantize_mxfp4.h"
+#include "conformance/oracle/oracle_dequantize_mxfp8.h"
 #include "conformance/oracle/oracle_encode.h"
 #include "conformance/oracle/oracle_pack_e2m1.h"
 #include "conformance/oracle/oracle_philox.h"
 #include "conformance/oracle/oracle_quantize_fp8.h"
 #include "conformance/oracle/oracle_quantize_mxfp4.h"
+#include "conformance/oracle/oracle_quantize_mxfp8.h"
 #include "conformance/oracle/oracle_transpose_fp8_tile.h"
 #include "conformance/oracle/oracle_unpack_e2m1.h"
 #endif
@@ -59,6 +63,8 @@ static inline float ref_decode_id(ng_format_id format, uint32_t code,
         .encode = encode_, .decode = decode_, .philox = layer##_philox,        \
         .quantize_mxfp4 = layer##_quantize_mxfp4,                              \
         .dequantize_mxfp4 = layer##_dequantize_mxfp4,                          \
+        .quantize_mxfp8 = layer##_quantize_mxfp8,                              \
+        .dequantize_mxfp8 = layer##_dequantize_mxfp8,                          \
         .quantize_fp8 = layer##_quantize_fp8,                                  \
         .dequantize_fp8 = layer##_dequantize_fp8,                              \
         .convert_mxfp4_to_fp8 = layer##_convert_mxfp4_to_fp8,                  \

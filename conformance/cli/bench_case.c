@@ -155,7 +155,7 @@ static void make_side(ng_bench_case *bench, ng_tensor *codes, ng_tensor *scales,
                       ng_side side, int64_t rows)
 {
     const ng_dtype scale_dtype =
-        side.kind == NG_SIDE_MXFP4 ? NG_UE8M0 : NG_FP32;
+        ng_side_is_mx(side) ? NG_UE8M0 : NG_FP32;
     int64_t code_shape[2], scale_shape[2];
 
     if (side.kind == NG_SIDE_MATRIX) {
@@ -179,7 +179,9 @@ static ng_status fill_side(const ng_tensor *codes, const ng_tensor *scales,
 
     fill_numbers(&x);
     numbers.call.operation =
-        side.kind == NG_SIDE_MXFP4 ? "quantize_mxfp4" : quantizer[side.form];
+        side.kind == NG_SIDE_MXFP4   ? "quantize_mxfp4"
+        : side.kind == NG_SIDE_MXFP8 ? "quantize_mxfp8"
+                                     : quantizer[side.form];
     numbers.call.rules = ng_default_rules;
     ng_call_add_input(&numbers.call, &x, NULL);
     ng_call_add_output(&numbers.call, codes, scales);

@@ -24,6 +24,7 @@ static const ng_format *format_of(const ng_block_values *values)
     switch (values->side.kind) {
     case NG_SIDE_MXFP4:
         return &ng_formats[NG_FORMAT_E2M1];
+    case NG_SIDE_MXFP8:
     case NG_SIDE_FP8:
         return &ng_formats[NG_FORMAT_E4M3];
     default:
@@ -94,8 +95,8 @@ double ng_block_scale_value(const ng_block_values *values, int64_t r, int64_t c)
 {
     if (values->side.kind == NG_SIDE_MATRIX)
         return 1;
-    if (values->side.kind == NG_SIDE_MXFP4)
-        return ng_block_scale_at(values, r, c / NG_MXFP4_BLOCK);
+    if (ng_side_is_mx(values->side))
+        return ng_block_scale_at(values, r, c / NG_MX_BLOCK);
     switch (values->side.form) {
     case NG_FP8_COL:
         return ng_block_scale_at(values, c, r / NG_FP8_BLOCK);

@@ -12,6 +12,10 @@
     {                         \
         .kind = NG_SIDE_MXFP4 \
     }
+#define MXFP8                 \
+    {                         \
+        .kind = NG_SIDE_MXFP8 \
+    }
 #define FP8(form_)                                  \
     {                                               \
         .kind = NG_SIDE_FP8, .form = NG_FP8_##form_ \
@@ -19,10 +23,12 @@
 
 static const ng_conversion conversions[] = {
     {"quantize_mxfp4", MATRIX, MXFP4, false},
+    {"quantize_mxfp8", MATRIX, MXFP8, false},
     {"quantize_fp8_row", MATRIX, FP8(ROW), false},
     {"quantize_fp8_col", MATRIX, FP8(COL), false},
     {"quantize_fp8_tile", MATRIX, FP8(TILE), false},
     {"dequantize_mxfp4", MXFP4, MATRIX, false},
+    {"dequantize_mxfp8", MXFP8, MATRIX, false},
     {"dequantize_fp8_row", FP8(ROW), MATRIX, false},
     {"dequantize_fp8_col", FP8(COL), MATRIX, false},
     {"dequantize_fp8_tile", FP8(TILE), MATRIX, false},
@@ -61,9 +67,9 @@ void ng_side_shapes(int64_t codes[2], int64_t scales[2], ng_side side,
                : col                      ? rows
                                           : cols;
     scales[0] = col ? cols : tile ? row_blocks : rows;
-    scales[1] = side.kind == NG_SIDE_MXFP4 ? ng_ceil_div(cols, NG_MXFP4_BLOCK)
-                : col                      ? row_blocks
-                                           : ng_ceil_div(cols, NG_FP8_BLOCK);
+    scales[1] = ng_side_is_mx(side) ? ng_ceil_div(cols, NG_MX_BLOCK)
+                : col               ? row_blocks
+                                    : ng_ceil_div(cols, NG_FP8_BLOCK);
     if (scale_dtype == NG_UE8M0X4)
         scales[1] = ng_ceil_div(scales[1], 4);
 }
@@ -75,17 +81,22 @@ ng_dtype ng_side_codes(ng_side side)
 
 int64_t ng_side_block(ng_side side)
 {
-    return side.kind == NG_SIDE_MXFP4 ? NG_MXFP4_BLOCK
+    return ng_side_is_mx(side)        ? NG_MX_BLOCK
            : side.form == NG_FP8_TILE ? NG_FP8_BLOCK * NG_FP8_BLOCK
                                       : NG_FP8_BLOCK;
 }
 
-const char *ng_fp8_form_name(ng_fp8_form form)
+bool ng_side_is_mx(ng_side side)
+{
+    return side.kind == NG_SIDE_MXFP4 || side.kind == NG_SIDE_MXFP8;
+}
+
+const char *ng_side_form_name(ng_side side)
 {
     static const char *const name[NG_N_FP8_FORMS] = {
         [NG_FP8_ROW] = "row", [NG_FP8_COL] = "col", [NG_FP8_TILE] = "tile"};
 
-    return name[form];
+    return side.kind == NG_SIDE_MXFP8 ? "mx" : name[side.form];
 }
 
 static void add(ng_tensor *list, int *n, const char *name,

@@ -14,6 +14,7 @@
 typedef enum ng_side_kind {
     NG_SIDE_MATRIX,
     NG_SIDE_MXFP4,
+    NG_SIDE_MXFP8,
     NG_SIDE_FP8
 } ng_side_kind;
 
@@ -44,8 +45,12 @@ ng_dtype ng_side_codes(ng_side side);
 /* Elements that share a scale: 32, 128, or 16384. */
 int64_t ng_side_block(ng_side side);
 
-/* "row", "col" or "tile". */
-const char *ng_fp8_form_name(ng_fp8_form form);
+/* Whether its scales are UE8M0, one for 32 elements. */
+bool ng_side_is_mx(ng_side side);
+
+/* What the layout of E4M3 codes is called: "row", "col", "tile", or of MXFP8
+ * "mx". */
+const char *ng_side_form_name(ng_side side);
 
 /* Append a tensor to a call: its parts "x.codes" and "x.scales", or "x" alone
  * where scales is null. The data stays the caller's. */

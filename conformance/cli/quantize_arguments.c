@@ -19,7 +19,7 @@ static const struct argp_option options[] = {
      1},
     {"tensor", 't', "NAME", 0, "Only this tensor (repeatable)", 1},
     {"scales", KEY_SCALES, "TYPE", 0,
-     "How scales are stored: ue8m0 (default for MXFP4), ue8m0x4 (four a word), "
+     "How scales are stored: ue8m0 (default for MXFP4 and MXFP8), ue8m0x4 (four a word), "
      "fp32 (default for FP8)",
      2},
     {"to", KEY_TO, "TYPE", 0,
@@ -188,8 +188,8 @@ static int check(ng_quantize_arguments *a)
     if (!a->scales_given)
         a->plan.scales =
             conversion->to.kind == NG_SIDE_FP8 ? NG_FP32 : NG_UE8M0;
-    if (conversion->to.kind == NG_SIDE_MXFP4 && a->plan.scales == NG_FP32)
-        return usage("--scales", "fp32", "MXFP4 scales are ue8m0 or ue8m0x4");
+    if (ng_side_is_mx(conversion->to) && a->plan.scales == NG_FP32)
+        return usage("--scales", "fp32", "MX scales are ue8m0 or ue8m0x4");
     if (conversion->to.kind == NG_SIDE_MATRIX && a->scales_given)
         return usage("--scales", a->operation, "writes none");
     if (conversion->to.kind != NG_SIDE_MATRIX && a->to_given)

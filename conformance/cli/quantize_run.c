@@ -48,7 +48,7 @@ static bool gives_pow2(const ng_source *source, const ng_quantize_plan *plan)
 
     if (from.kind == NG_SIDE_MATRIX)
         return rule;
-    if (from.kind == NG_SIDE_MXFP4 || source->scales.dtype != NG_FP32
+    if (ng_side_is_mx(from) || source->scales.dtype != NG_FP32
         || source->pow2)
         return true;
     return rule
@@ -95,8 +95,8 @@ static ng_status add_blocks(result *r, ng_tensor_file *out,
         if (status == NG_OK)
             status = add_pair(out, "cols", name, text);
     }
-    if (status == NG_OK && to.kind == NG_SIDE_FP8)
-        status = add_pair(out, "form", name, ng_fp8_form_name(to.form));
+    if (status == NG_OK && to.kind != NG_SIDE_MXFP4)
+        status = add_pair(out, "form", name, ng_side_form_name(to));
     if (status == NG_OK && plan->scales == NG_FP32 && r->pow2)
         status = add_pair(out, "pow2", name, "yes");
     if (status == NG_OK && source->rank != 2 && source->rank > 0) {

@@ -141,10 +141,10 @@ static ng_status check_scales(ng_source *source, const search *s)
 static ng_status check_form(const ng_source *source, const search *s)
 {
     const char *form = pair_of(s, "form", source->name);
-    const char *want = ng_fp8_form_name(s->conversion->from.form);
+    const char *want = ng_side_form_name(s->conversion->from);
     char what[64];
 
-    if (form == NULL || s->conversion->from.kind != NG_SIDE_FP8
+    if (form == NULL || s->conversion->from.kind == NG_SIDE_MXFP4
         || strcmp(form, want) == 0)
         return NG_OK;
     snprintf(what, sizeof what, "is \"%.8s\", the operation takes \"%s\"", form,

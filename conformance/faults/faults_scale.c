@@ -55,6 +55,14 @@ BY_AMAX(ceil_of_log2, fmaxf(power((int)ceilf(log2f(amax / 448))), 0x1p-126f))
 BY_AMAX(frexp_slip, fmaxf(power(frexp_exponent(amax / 448)), 0x1p-126f))
 BY_AMAX(at_least_1e4, fmaxf(amax, 1e-4f) / 448)
 
+BY_AMAX(mx_frexp_slip, power(frexp_exponent(amax / 448)))
+
+/* 500 becomes 448 where it should become 512. */
+static ng_status floor_for_mxfp8(const ng_call *call)
+{
+    return fault_rule(call, NG_RULE_MXFP8_SCALE, NG_MXFP4_FLOOR);
+}
+
 static ng_status ceil_rule(const ng_call *call)
 {
     return fault_rule(call, NG_RULE_MXFP4_SCALE, NG_MXFP4_CEIL);
@@ -124,6 +132,7 @@ static ng_status whole_fours(const ng_call *call)
 #define EVEN "rounding=nearest-even"
 #define FLOOR EVEN, "mxfp4.scale=floor", "x=bf16", "y.scales=ue8m0"
 #define FLOOR_FP32 EVEN, "mxfp4.scale=floor", "x=fp32", "y.scales=ue8m0"
+#define RCEIL8 EVEN, "mxfp8.scale=rceil", "overflow=saturate", "x=fp32"
 #define POW2 EVEN, "fp8.scale=pow2", "x=fp32", "y.scales=fp32"
 #define GENERAL EVEN, "fp8.scale=fp32", "x=fp32"
 
@@ -146,6 +155,18 @@ const fault faults_scale[] = {
      {"quantize_mxfp4"},
      {FLOOR},
      even_rule},
+    {"mxfp8-floor-for-rceil",
+     "scale rule",
+     "L-07",
+     {"quantize_mxfp8"},
+     {RCEIL8},
+     floor_for_mxfp8},
+    {"mxfp8-frexp-doubles-powers",
+     "exponent by log2",
+     "L-08",
+     {"quantize_mxfp8"},
+     {RCEIL8},
+     mx_frexp_slip},
     {"fp8-row-power-below",
      "scale rule",
      "L-07",

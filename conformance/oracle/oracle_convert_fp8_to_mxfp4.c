@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "conformance/oracle/oracle_convert_fp8_to_mxfp4.h"
 
-#include "conformance/oracle/oracle_mxfp4_block.h"
+#include "conformance/oracle/oracle_mx_block.h"
 #include "conformance/oracle/oracle_round.h"
 #include "conformance/oracle/oracle_view.h"
 

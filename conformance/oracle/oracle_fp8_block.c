@@ -2,7 +2,7 @@
 #include "conformance/oracle/oracle_fp8_block.h"
 
 #include "conformance/oracle/oracle_ieee.h"
-#include "conformance/oracle/oracle_mxfp4_block.h"
+#include "conformance/oracle/oracle_mx_block.h"
 #include "conformance/oracle/oracle_round.h"
 #include "conformance/oracle/oracle_view.h"
 

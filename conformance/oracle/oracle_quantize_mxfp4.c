@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "conformance/oracle/oracle_quantize_mxfp4.h"
 
-#include "conformance/oracle/oracle_mxfp4_block.h"
+#include "conformance/oracle/oracle_mx_block.h"
 #include "conformance/oracle/oracle_view.h"
 
 ng_status ng_oracle_quantize_mxfp4(const ng_mxfp4 *y, const ng_matrix *x,

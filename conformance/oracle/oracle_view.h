@@ -11,7 +11,11 @@
 #include "formats/format.h"
 #include "formats/options.h"
 
-enum { NG_ORACLE_MXFP4_BLOCK = 32, NG_ORACLE_FP8_BLOCK = 128 };
+enum {
+    NG_ORACLE_MX_BLOCK = 32,
+    NG_ORACLE_MXFP4_BLOCK = NG_ORACLE_MX_BLOCK,
+    NG_ORACLE_FP8_BLOCK = 128
+};
 
 /* *options with defaults in place of nulls (groups and events stay null). */
 ng_options ng_oracle_options(const ng_options *options);

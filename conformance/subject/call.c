@@ -90,6 +90,21 @@ ng_mxfp4 ng_call_mxfp4(const ng_call *call, const char *name)
     return view;
 }
 
+ng_mxfp8 ng_call_mxfp8(const ng_call *call, const char *name)
+{
+    const ng_tensor *t = part_of(call, name, ".codes");
+    ng_mxfp8 view = {0};
+
+    if (t != NULL) {
+        view.codes = t->data;
+        view.rows = t->shape[0];
+        view.cols = t->shape[1];
+        view.ld = t->stride[0];
+        view.scales = ng_call_scales(call, name);
+    }
+    return view;
+}
+
 ng_fp8 ng_call_fp8(const ng_call *call, const char *name, ng_fp8_form form)
 {
     const ng_tensor *t = part_of(call, name, ".codes");

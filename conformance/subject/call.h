@@ -67,6 +67,7 @@ int64_t ng_call_attribute(const ng_call *call, const char *name,
  * "rows" and "cols" where present, else from the shapes. */
 ng_matrix ng_call_matrix(const ng_call *call, const char *name);
 ng_mxfp4 ng_call_mxfp4(const ng_call *call, const char *name);
+ng_mxfp8 ng_call_mxfp8(const ng_call *call, const char *name);
 ng_fp8 ng_call_fp8(const ng_call *call, const char *name, ng_fp8_form form);
 ng_scales ng_call_scales(const ng_call *call, const char *name);
 

@@ -91,10 +91,11 @@ static ng_status convert_scales(const ng_conversions *table,
 }
 
 /* The rest take an output view, an input view and options. The view of a
- * tensor is a matrix, MXFP4, FP8 in the form that the row names, or FP8 in a
+ * tensor is a matrix, MXFP4, MXFP8, FP8 in the form that the row names, or FP8 in a
  * form that the operation fixes. */
 #define VIEW_matrix(name) const ng_matrix name = ng_call_matrix(call, #name)
 #define VIEW_mxfp4(name) const ng_mxfp4 name = ng_call_mxfp4(call, #name)
+#define VIEW_mxfp8(name) const ng_mxfp8 name = ng_call_mxfp8(call, #name)
 #define VIEW_fp8(name) const ng_fp8 name = ng_call_fp8(call, #name, r->form)
 #define VIEW_row(name) const ng_fp8 name = ng_call_fp8(call, #name, NG_FP8_ROW)
 #define VIEW_col(name) const ng_fp8 name = ng_call_fp8(call, #name, NG_FP8_COL)
@@ -114,6 +115,8 @@ static ng_status convert_scales(const ng_conversions *table,
 
 ADAPTER(quantize_mxfp4, mxfp4, matrix)
 ADAPTER(dequantize_mxfp4, matrix, mxfp4)
+ADAPTER(quantize_mxfp8, mxfp8, matrix)
+ADAPTER(dequantize_mxfp8, matrix, mxfp8)
 ADAPTER(quantize_fp8, fp8, matrix)
 ADAPTER(dequantize_fp8, matrix, fp8)
 ADAPTER(convert_mxfp4_to_fp8, fp8, mxfp4)
@@ -135,6 +138,8 @@ HAS(philox)
 HAS(convert_scales)
 HAS(quantize_mxfp4)
 HAS(dequantize_mxfp4)
+HAS(quantize_mxfp8)
+HAS(dequantize_mxfp8)
 HAS(quantize_fp8)
 HAS(dequantize_fp8)
 HAS(convert_mxfp4_to_fp8)
@@ -166,6 +171,8 @@ static const row rows[] = {
     ROW("unpack_e2m1", unpack_e2m1, .format = 0),
     ROW("quantize_mxfp4", quantize_mxfp4, .format = 0),
     ROW("dequantize_mxfp4", dequantize_mxfp4, .format = 0),
+    ROW("quantize_mxfp8", quantize_mxfp8, .format = 0),
+    ROW("dequantize_mxfp8", dequantize_mxfp8, .format = 0),
     ROW("quantize_fp8_row", quantize_fp8, .form = NG_FP8_ROW),
     ROW("quantize_fp8_col", quantize_fp8, .form = NG_FP8_COL),
     ROW("quantize_fp8_tile", quantize_fp8, .form = NG_FP8_TILE),

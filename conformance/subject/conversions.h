@@ -21,6 +21,10 @@ typedef struct ng_conversions {
                                 const ng_options *);
     ng_status (*dequantize_mxfp4)(const ng_matrix *y, const ng_mxfp4 *x,
                                   const ng_options *);
+    ng_status (*quantize_mxfp8)(const ng_mxfp8 *y, const ng_matrix *x,
+                                const ng_options *);
+    ng_status (*dequantize_mxfp8)(const ng_matrix *y, const ng_mxfp8 *x,
+                                  const ng_options *);
     ng_status (*quantize_fp8)(const ng_fp8 *y, const ng_matrix *x,
                               const ng_options *);
     ng_status (*dequantize_fp8)(const ng_matrix *y, const ng_fp8 *x,

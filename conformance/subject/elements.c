@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* What a side is. */
-typedef enum form { PLAIN, MXFP4, ROW, COL, TILE, TILE_FLIPPED } form;
+typedef enum form { PLAIN, MXFP4, MXFP8, ROW, COL, TILE, TILE_FLIPPED } form;
 
 static const struct {
     const char *operation;
@@ -15,6 +15,8 @@ static const struct {
     {"unpack_e2m1", PLAIN, PLAIN},
     {"quantize_mxfp4", PLAIN, MXFP4},
     {"dequantize_mxfp4", MXFP4, PLAIN},
+    {"quantize_mxfp8", PLAIN, MXFP8},
+    {"dequantize_mxfp8", MXFP8, PLAIN},
     {"quantize_fp8_row", PLAIN, ROW},
     {"quantize_fp8_col", PLAIN, COL},
     {"quantize_fp8_tile", PLAIN, TILE},
@@ -70,7 +72,9 @@ bool ng_elements_of(ng_elements *e, const ng_call *call, const char *side)
         e->cols = ng_call_attribute(call, "cols", 2 * e->cols);
     e->block_rows =
         f == COL || f == TILE || f == TILE_FLIPPED ? NG_FP8_BLOCK : 1;
-    e->block_cols = f == MXFP4 ? NG_MXFP4_BLOCK : f == COL ? 1 : NG_FP8_BLOCK;
+    e->block_cols = f == MXFP4 || f == MXFP8 ? NG_MX_BLOCK
+                    : f == COL               ? 1
+                                             : NG_FP8_BLOCK;
     e->n_groups = 1;
     if (offsets != NULL) {
         e->offsets = offsets->data;

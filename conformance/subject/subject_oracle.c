@@ -14,11 +14,13 @@
 #include "conformance/oracle/oracle_decode.h"
 #include "conformance/oracle/oracle_dequantize_fp8.h"
 #include "conformance/oracle/oracle_dequantize_mxfp4.h"
+#include "conformance/oracle/oracle_dequantize_mxfp8.h"
 #include "conformance/oracle/oracle_encode.h"
 #include "conformance/oracle/oracle_pack_e2m1.h"
 #include "conformance/oracle/oracle_philox.h"
 #include "conformance/oracle/oracle_quantize_fp8.h"
 #include "conformance/oracle/oracle_quantize_mxfp4.h"
+#include "conformance/oracle/oracle_quantize_mxfp8.h"
 #include "conformance/oracle/oracle_transpose_fp8_tile.h"
 #include "conformance/oracle/oracle_unpack_e2m1.h"
 
@@ -28,6 +30,8 @@ static const ng_conversions conversions = {
     .philox = ng_oracle_philox,
     .quantize_mxfp4 = ng_oracle_quantize_mxfp4,
     .dequantize_mxfp4 = ng_oracle_dequantize_mxfp4,
+    .quantize_mxfp8 = ng_oracle_quantize_mxfp8,
+    .dequantize_mxfp8 = ng_oracle_dequantize_mxfp8,
     .quantize_fp8 = ng_oracle_quantize_fp8,
     .dequantize_fp8 = ng_oracle_dequantize_fp8,
     .convert_mxfp4_to_fp8 = ng_oracle_convert_mxfp4_to_fp8,

@@ -14,11 +14,13 @@
 #include "reference/convert/ref_decode.h"
 #include "reference/convert/ref_dequantize_fp8.h"
 #include "reference/convert/ref_dequantize_mxfp4.h"
+#include "reference/convert/ref_dequantize_mxfp8.h"
 #include "reference/convert/ref_encode.h"
 #include "reference/convert/ref_pack_e2m1.h"
 #include "reference/convert/ref_philox.h"
 #include "reference/convert/ref_quantize_fp8.h"
 #include "reference/convert/ref_quantize_mxfp4.h"
+#include "reference/convert/ref_quantize_mxfp8.h"
 #include "reference/convert/ref_transpose_fp8_tile.h"
 #include "reference/convert/ref_unpack_e2m1.h"
 
@@ -39,6 +41,8 @@ static const ng_conversions conversions = {
     .philox = ng_ref_philox,
     .quantize_mxfp4 = ng_ref_quantize_mxfp4,
     .dequantize_mxfp4 = ng_ref_dequantize_mxfp4,
+    .quantize_mxfp8 = ng_ref_quantize_mxfp8,
+    .dequantize_mxfp8 = ng_ref_dequantize_mxfp8,
     .quantize_fp8 = ng_ref_quantize_fp8,
     .dequantize_fp8 = ng_ref_dequantize_fp8,
     .convert_mxfp4_to_fp8 = ng_ref_convert_mxfp4_to_fp8,

@@ -6,3 +6,4 @@ source       OCP Microscaling Formats (MX) v1.0 and OCP OFP8 v1.0
 rounding     nearest-even
 overflow     saturate
 mxfp4.scale  floor
+mxfp8.scale  floor

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "reference/convert/ref_peer_scales.h"
 
-#include "formats/e2m1.h"
 #include "formats/rules.h"
 #include "reference/convert/ref_scales.h"
 
@@ -79,35 +78,44 @@ static int ceil_log2(ng_exact a)
     return i << 16 <= (uint64_t)LN_2 << (BITS - 1 - k) ? f : f + 1;
 }
 
-/* RN32(a / 6), and RN32(a * RN32(1 / 6)). */
-static ng_exact sixth(ng_exact a, bool by_product)
+/* RN32(a / n), and RN32(a * RN32(1 / n)). */
+static ng_exact share(ng_exact a, unsigned n, bool by_product)
 {
-    const ng_exact one = {.significand = 1}, six = {.significand = 6};
+    const ng_exact one = {.significand = 1}, whole = {.significand = n};
     unsigned events = 0; /* of a scale: not counted */
 
     if (!by_product)
-        return ng_exact_round_fp32(ng_exact_quotient(a, six), &events);
+        return ng_exact_round_fp32(ng_exact_quotient(a, whole), &events);
     return ng_exact_round_fp32(
         ng_exact_product(
-            a, ng_exact_round_fp32(ng_exact_quotient(one, six), &events)),
+            a, ng_exact_round_fp32(ng_exact_quotient(one, whole), &events)),
         &events);
 }
 
-int ng_ref_peer_mxfp4_exponent(ng_exact amax, int mode)
+/* What rounds to 2^(f+1) with p fraction bits: 2 - 2^-(p+1) times 2^f and more,
+ * as in ref_mx_coding.c. */
+static ng_exact least_rounded_up(const ng_ref_mx *mx, int f)
+{
+    const int bits = mx->fraction_bits + 1;
+
+    return (ng_exact){.significand = (UINT64_C(2) << bits) - 1,
+                      .exponent = f - bits};
+}
+
+int ng_ref_peer_mx_exponent(const ng_ref_mx *mx, ng_exact amax, int mode)
 {
     const int f = ng_exact_floor_log2(amax);
     ng_exact s;
 
     switch (mode) {
     case NG_MXFP4_FLOOR_LOG2:
-        return floor_log2(amax) - NG_E2M1_EMAX;
+        return floor_log2(amax) - mx->emax;
     case NG_MXFP4_EVEN_FP32:
-        return f - NG_E2M1_EMAX
-               + (ng_exact_compare_magnitude(
-                      amax, (ng_exact){.significand = 7, .exponent = f - 2})
+        return f - mx->emax
+               + (ng_exact_compare_magnitude(amax, least_rounded_up(mx, f))
                   >= 0);
     default: /* NG_MXFP4_RCEIL_FP32, NG_MXFP4_RCEIL_LOG2 */
-        s = sixth(amax, mode == NG_MXFP4_RCEIL_FP32);
+        s = share(amax, mx->largest, mode == NG_MXFP4_RCEIL_FP32);
         if (s.kind != NG_EXACT_FINITE)
             return INT16_MAX; /* section 7 only: past every scale */
         if (s.significand == 0)
@@ -121,9 +129,10 @@ int ng_ref_peer_mxfp4_exponent(ng_exact amax, int mode)
     }
 }
 
-bool ng_ref_peer_amax_is_nan(ng_exact amax, int mode)
+bool ng_ref_peer_amax_is_nan(const ng_ref_mx *mx, ng_exact amax, int mode)
 {
-    const ng_exact least = {.significand = 7, .exponent = 125};
+    enum { MAX_EXPONENT = 127 };
+    const ng_exact least = least_rounded_up(mx, MAX_EXPONENT);
 
     return mode == NG_MXFP4_EVEN_FP32
            && ng_exact_compare_magnitude(amax, least) >= 0;

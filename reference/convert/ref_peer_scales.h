@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Scales of MXFP4 blocks as peers compute them: semantics.md 13.
+ * Scales of MX blocks as peers compute them: semantics.md 13.
  */
 #ifndef NG_REFERENCE_CONVERT_REF_PEER_SCALES_H
 #define NG_REFERENCE_CONVERT_REF_PEER_SCALES_H
 
 #include <stdbool.h>
 
+#include "reference/convert/ref_mx_coding.h"
 #include "reference/exact.h"
 
 #ifdef __cplusplus
@@ -16,11 +17,11 @@ extern "C" {
 /* The exponent of the scale, before the ends of UE8M0.
  *   amax  finite, not zero, of at most 28 significant bits
  *   mode  a value of ng_mxfp4_scale from NG_N_MXFP4_SCALES on */
-int ng_ref_peer_mxfp4_exponent(ng_exact amax, int mode);
+int ng_ref_peer_mx_exponent(const ng_ref_mx *mx, ng_exact amax, int mode);
 
 /* Whether the mode's arithmetic passes FP32 on the way, so that the block is a
  * NaN. */
-bool ng_ref_peer_amax_is_nan(ng_exact amax, int mode);
+bool ng_ref_peer_amax_is_nan(const ng_ref_mx *mx, ng_exact amax, int mode);
 
 #ifdef __cplusplus
 }

@@ -5,7 +5,7 @@
 
 #include "reference/convert/ref_elements.h"
 #include "reference/convert/ref_fp8_blocks.h"
-#include "reference/convert/ref_mxfp4_coding.h"
+#include "reference/convert/ref_mx_coding.h"
 #include "reference/convert/ref_options.h"
 #include "reference/convert/ref_parallel.h"
 #include "reference/convert/ref_views.h"

@@ -56,6 +56,19 @@ ng_status ng_ref_check_mxfp4(const ng_mxfp4 *tensor, const ng_options *options)
                                ng_ceil_div(tensor->cols, NG_MXFP4_BLOCK));
 }
 
+ng_status ng_ref_check_mxfp8(const ng_mxfp8 *tensor, const ng_options *options)
+{
+    const int64_t rows = ng_ref_rows(options, tensor->rows);
+    const ng_status status =
+        ng_ref_check_codes(tensor->codes, tensor->rows, tensor->cols,
+                           tensor->ld, rows, tensor->cols);
+
+    if (status != NG_OK)
+        return status;
+    return ng_ref_check_scales(&tensor->scales, NG_REF_UE8M0S, rows,
+                               ng_ceil_div(tensor->cols, NG_MXFP8_BLOCK));
+}
+
 ng_status ng_ref_check_fp8(const ng_fp8 *tensor, unsigned forms,
                            const ng_options *options)
 {

@@ -35,6 +35,9 @@ ng_status ng_ref_check_matrix(const ng_matrix *matrix, unsigned dtypes,
 /* An MXFP4 tensor, its scales included. */
 ng_status ng_ref_check_mxfp4(const ng_mxfp4 *tensor, const ng_options *options);
 
+/* An MXFP8 tensor likewise. */
+ng_status ng_ref_check_mxfp8(const ng_mxfp8 *tensor, const ng_options *options);
+
 /* An FP8 tensor whose form is in the set forms, its scales included. */
 ng_status ng_ref_check_fp8(const ng_fp8 *tensor, unsigned forms,
                            const ng_options *options);

@@ -2,8 +2,8 @@
  *
  * Semantics section 3 on one block of exact reals; sections 3 and 7 share it.
  */
-#ifndef NG_CONFORMANCE_ORACLE_MXFP4_BLOCK_H
-#define NG_CONFORMANCE_ORACLE_MXFP4_BLOCK_H
+#ifndef NG_CONFORMANCE_ORACLE_MX_BLOCK_H
+#define NG_CONFORMANCE_ORACLE_MX_BLOCK_H
 
 #include "conformance/oracle/oracle_context.h"
 #include "formats/options.h"
@@ -19,5 +19,9 @@ void ng_oracle_amax_at_least(mpfr_ptr amax, int rule);
  * if one of them is not finite. options is resolved. */
 void ng_oracle_mxfp4_block(const ng_mxfp4 *y, int64_t r, int64_t first,
                            int64_t end, bool is_nan, const ng_options *options);
+
+/* The same to MXFP8. */
+void ng_oracle_mxfp8_block(const ng_mxfp8 *y, int64_t r, int64_t first,
+                           int64_t end, const ng_options *options);
 
 #endif
