@@ -94,6 +94,7 @@ ng_profiles = \
 	%D%/profiles/torchao-rceil-pre4725.profile \
 	%D%/profiles/torchao-rceil.profile \
 	%D%/profiles/transformer-engine-fp32.profile \
+	%D%/profiles/transformer-engine-mxfp8.profile \
 	%D%/profiles/transformer-engine.profile
 
 EXTRA_DIST += $(ng_profiles)

@@ -101,6 +101,69 @@ START_TEST(mxfp4_blocks)
 }
 END_TEST
 
+/* Two numbers of an MXFP8 block: the scale byte, and their codes. */
+static const struct mxfp8_block {
+    int row;
+    const char *profile;
+    uint32_t x[2]; /* FP32, their bits */
+    uint8_t scale, code[2];
+} mxfp8_blocks[] = {
+    /* an infinity beside 1 */
+    {12,
+     "transformer-engine-mxfp8",
+     {0x7F800000, 0x3F800000},
+     254,
+     {0x7E, 0}},
+    {12, "torchao-rceil", {0x7F800000, 0x3F800000}, 255, {0x7F, 0x7F}},
+    /* FLT_MAX */
+    {13, "transformer-engine-mxfp8", {0x7F7FFFFF, 0}, 247, {0x78, 0}},
+    {13, "torchao-even", {0x7F7FFFFF, 0}, 255, {0x7F, 0x7F}},
+    /* nothing but zeros */
+    {15, "ocp", {0, 0x80000000}, 0, {0, 0x80}},
+    {15, "transformer-engine-mxfp8", {0, 0x80000000}, 0, {0, 0x80}},
+    /* a NaN beside 1 */
+    {22,
+     "transformer-engine-mxfp8",
+     {0x3F800000, 0x7FC00000},
+     119,
+     {0x78, 0x7F}},
+    {22, "torchao-rceil", {0x3F800000, 0x7FC00000}, 255, {0x7F, 0x7F}},
+    {22, "microxcaling", {0x3F800000, 0x7FC00000}, 255, {0x7F, 0x7F}},
+    /* amax = 500: 448, or 256 under a scale of 2 */
+    {23, "ocp", {0x43FA0000, 0}, 127, {0x7E, 0}},
+    {23, "torchao-floor", {0x43FA0000, 0}, 127, {0x7E, 0}},
+    {23, "microxcaling", {0x43FA0000, 0}, 127, {0x7E, 0}},
+    {23, "torchao-rceil", {0x43FA0000, 0}, 128, {0x78, 0}},
+    {23, "torchao-ceil", {0x43FA0000, 0}, 128, {0x78, 0}},
+    {23, "transformer-engine-mxfp8", {0x43FA0000, 0}, 128, {0x78, 0}},
+    /* 2^-126 under scale byte 0: 2, or half of it, or not scaled */
+    {27, "torchao-floor", {0x00800000, 0}, 0, {0x40, 0}},
+    {27, "torchao-floor-pre4725", {0x00800000, 0}, 0, {0x38, 0}},
+    {27, "torchao-rceil-pre4725", {0x00800000, 0}, 0, {0, 0}},
+};
+
+START_TEST(blocks_of_mxfp8)
+{
+    for (int i = 0; i < N(mxfp8_blocks); i++) {
+        const struct mxfp8_block *b = &mxfp8_blocks[i];
+        const ng_rules rules = rules_of(b->profile);
+        const ng_options options = {.rules = &rules};
+        uint32_t x[2];
+        uint8_t codes[2], scale = 0xA5;
+
+        memcpy(x, b->x, sizeof x);
+        const ng_mxfp8 y = dense_mxfp8(codes, &scale, NG_UE8M0, 1, N(x));
+        const ng_matrix from = dense_matrix(x, NG_FP32, 1, N(x));
+
+        ck_assert_int_eq(writings[_i].quantize_mxfp8(&y, &from, &options),
+                         NG_OK);
+        expect(_i, b->profile, b->row, b->scale, scale);
+        expect(_i, b->profile, b->row, b->code[0], codes[0]);
+        expect(_i, b->profile, b->row, b->code[1], codes[1]);
+    }
+}
+END_TEST
+
 /* Two numbers of an FP8 block: the scale, as FP32 bits, and their codes. */
 static const struct fp8_block {
     int row;
@@ -247,6 +310,7 @@ int main(void)
     TCase *tcase = tcase_create("peers");
 
     ADD_TRAP(tcase, mxfp4_blocks);
+    ADD_TRAP(tcase, blocks_of_mxfp8);
     ADD_TRAP(tcase, blocks_of_fp8);
     ADD_TRAP(tcase, scalars);
     suite_add_tcase(suite, tcase);

@@ -34,23 +34,31 @@ deepgemm-fp8-ue8m0 --op quantize_fp8_col --set x=bf16 --set scales=fp32
 fp8-flow-moe --op fp8_row_to_fp8_col --set from=fp32 --set to=fp32
 microxcaling --op quantize_mxfp4 --set x=fp32 --set scales=ue8m0
 microxcaling --op encode_e2m1 --op fp8_row_to_mxfp4
+microxcaling --op quantize_mxfp8 --set x=bf16 --set scales=ue8m0
 microxcaling-even --op quantize_mxfp4 --set x=fp32 --set scales=ue8m0
 torchao-ceil --op quantize_mxfp4 --set x=fp32 --set scales=ue8m0
+torchao-ceil --op quantize_mxfp8 --set x=bf16 --set scales=ue8m0
 torchao-ceil-pre4725 --op quantize_mxfp4 --set x=fp32 --set scales=ue8m0
 torchao-even --op quantize_mxfp4 --set x=fp32 --set scales=ue8m0
 torchao-even --op encode_e2m1 --op fp8_row_to_mxfp4
+torchao-even --op quantize_mxfp8 --set x=fp32 --set scales=ue8m0
+torchao-even-pre4725 --op quantize_mxfp8 --set x=fp32 --set scales=ue8m0
 torchao-even-pre4725 --op quantize_mxfp4 --set x=bf16 --set scales=ue8m0
 torchao-floor --op quantize_mxfp4 --set x=bf16 --set scales=ue8m0
 torchao-floor-pre4725 --op quantize_mxfp4 --set x=fp32 --set scales=ue8m0
 torchao-rceil --op quantize_mxfp4 --set x=fp32 --set scales=ue8m0
+torchao-rceil --op quantize_mxfp8 --set x=fp32 --set scales=ue8m0
 torchao-rceil --op fp8_row_to_mxfp4
 torchao-rceil-pre4725 --op quantize_mxfp4 --set x=fp32 --set scales=ue8m0
+torchao-rceil-pre4725 --op quantize_mxfp8 --set x=fp32 --set scales=ue8m0
 torchao-fp8 --op quantize_fp8_row --set x=fp32
 torchao-fp8 --op quantize_fp8_col --set x=bf16
 transformer-engine --op quantize_fp8_row --set x=fp32 --set scales=ue8m0x4
 transformer-engine --op quantize_fp8_tile --set x=bf16 --set scales=fp32
 transformer-engine-fp32 --op quantize_fp8_row --set x=bf16
 transformer-engine-fp32 --op fp8_row_to_fp8_col --set from=fp32 --set to=fp32
+transformer-engine-mxfp8 --op quantize_mxfp8 --set x=fp32 --set scales=ue8m0
+transformer-engine-mxfp8 --op quantize_mxfp8 --set x=bf16 --set scales=ue8m0x4
 RUNS
 elsewhere=' cuda-headers flashoptim hopper-wgmma ng ocp '
 

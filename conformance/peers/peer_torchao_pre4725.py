@@ -6,7 +6,7 @@ from peer_torchao import CHECKS as LATER, answer        # noqa: F401
 COMMIT = "e74892b"
 BLOCKS = "blocks that hold a NaN or an infinity, which the profile does not describe"
 CHECKS = [dict(check, profile=check["profile"] + "-pre4725",
-               why=None if "rceil" in check["profile"] else BLOCKS) for check in LATER]
+               why=None if "rceil" in check["profile"] else BLOCKS) for check in LATER if check["operation"] != "dequantize_mxfp8"]
 
 
 def version():

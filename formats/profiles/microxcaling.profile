@@ -11,3 +11,7 @@ mxfp4.scale  floor-log2
 # floor(|t| + 0.5) in FP32, and sign(-0) is 0.
 e2m1.half    added
 e2m1.zero    kept-if-rounded
+
+# Into "fp8_e4m3" (MXFP8) likewise, but for its zeros: those rules are E2M1's.
+mxfp8.scale  floor-log2
+overflow     saturate

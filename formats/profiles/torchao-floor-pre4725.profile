@@ -13,3 +13,7 @@ mxfp4.byte-0  2^-126
 # what the raw codec makes of the bits; one that holds an infinity and no NaN has
 # byte 253, the infinity's exponent field taken for a number's.
 e2m1.nan      three
+
+# Into torch.float8_e4m3fn (MXFP8) likewise, with 448 for 6.
+mxfp8.scale   floor
+overflow      saturate

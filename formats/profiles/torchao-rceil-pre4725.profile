@@ -12,3 +12,7 @@ mxfp4.byte-0  1
 # An infinity without a NaN takes byte 254; a NaN takes 255.
 block.nan     infinity-largest
 e2m1.nan      three
+
+# Into torch.float8_e4m3fn (MXFP8) likewise, with 448 for 6.
+mxfp8.scale   rceil-log2
+overflow      saturate

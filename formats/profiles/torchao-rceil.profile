@@ -8,3 +8,8 @@ mxfp4.scale  rceil-fp32
 # Any NaN or infinity: scale byte 255, and every code is the raw codec's NaN.
 block.nan    coded
 e2m1.nan     three
+
+# Into torch.float8_e4m3fn (MXFP8) by the same rule, with 448 for 6; clamped before
+# the cast.
+mxfp8.scale  rceil-fp32
+overflow     saturate
