@@ -30,7 +30,8 @@ typedef struct ng_pretrained ng_pretrained;
 /* Read the map and all files into memory; the text `map` must outlive it. Null is
  * allowed in free.
  * Returns NG_OK, NG_BAD_FILE (one line: a file; a line of the map that names no
- * parameter that a model can have, or no tensor; two tensors of one name) or NG_NO_MEMORY with *out untouched. */
+ * parameter that a model can have, or no tensor; two tensors of one name) or
+ * NG_NO_MEMORY, with *out untouched. */
 ng_status ng_pretrained_open(ng_pretrained **out, const char *map,
                              const char *const *files, size_t n_files,
                              ng_error *error);
