@@ -23,7 +23,7 @@ complain() {
 }
 
 cc -O2 -fPIC -shared -I"$srcdir/conformance/subject" -o lowered_field.so \
-    "$srcdir/conformance/checks/lowered_field.c" > out 2>&1 || complain 'it does not compile'
+    "$srcdir/conformance/checks/plugin_lowered_field.c" > out 2>&1 || complain 'it does not compile'
 verify=("$NARROWGAUGE" verify --quiet --subject ./lowered_field.so)
 "${verify[@]}" > out 2>&1
 [ $? -eq 1 ] || complain 'not exit 1'
