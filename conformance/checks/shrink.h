@@ -53,6 +53,6 @@ const ng_format *ng_small_format(ng_dtype dtype);
 
 /* shrink_words.c: "x[1,1] fp32 = 1.25(3fa00000): y.codes[0,0] want=06 got=07".
  */
-void ng_search_words(char *text, size_t size, const ng_search *s);
+void ng_search_words(char *to, size_t size, const ng_search *s);
 
 #endif

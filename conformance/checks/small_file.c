@@ -356,7 +356,7 @@ static ng_status read_rest(ng_small *s, const reader *r)
 /* The sizes of the file put into the case that it was made from. */
 static ng_status resize(ng_small *s, const ng_small *from, const reader *r)
 {
-    int64_t size[NG_N_SIZES], *group = NULL, n_groups = -1;
+    int64_t size[NG_N_SIZES] = {0}, *group = NULL, n_groups = -1;
     ng_status status = read_sizes(size, r);
 
     if (status == NG_OK)
