@@ -27,7 +27,7 @@ typedef enum ng_tie {
 uint32_t ng_code_of_quotient(const ng_format *format, double v, double s,
                              ng_tie tie);
 
-/* The format of a type of codes or numbers. */
+/* The format of a type of codes or numbers; of an integer, FP32's. */
 const ng_format *ng_format_of(ng_dtype dtype);
 
 /* The format that encode_FORMAT and decode_FORMAT are of, whatever type their

@@ -7,6 +7,7 @@
 
 #include <check.h>
 #include <dirent.h>
+#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,17 +49,18 @@ static inline int scratch_count(void)
     return n - 2;
 }
 
+static inline int scratch_remove_one(const char *path, const struct stat *facts,
+                                     int kind, struct FTW *at)
+{
+    (void)facts, (void)kind, (void)at;
+    return remove(path);
+}
+
+/* With all that is below it. */
 static inline void scratch_remove(void)
 {
-    DIR *directory = opendir(scratch);
-    const struct dirent *entry;
-
-    ck_assert_ptr_nonnull(directory);
-    while ((entry = readdir(directory)) != NULL)
-        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-            remove(scratch_path(entry->d_name));
-    closedir(directory);
-    rmdir(scratch);
+    ck_assert_int_eq(
+        nftw(scratch, scratch_remove_one, 8, FTW_DEPTH | FTW_PHYS), 0);
 }
 
 static inline const char *scratch_write(const char *name, const void *bytes,

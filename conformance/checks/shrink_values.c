@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "conformance/checks/recoding.h"
 #include "conformance/checks/shrink.h"
 
 /* Elements of a tensor that are looked at one by one. */
@@ -12,26 +13,10 @@ enum { MAX_SINGLE = 48 };
 
 const ng_format *ng_small_format(ng_dtype dtype)
 {
-    switch (dtype) {
-    case NG_FP32:
-        return &ng_formats[NG_FORMAT_FP32];
-    case NG_BF16:
-        return &ng_formats[NG_FORMAT_BF16];
-    case NG_FP16:
-        return &ng_formats[NG_FORMAT_FP16];
-    case NG_E2M1:
-    case NG_E2M1X2:
-        return &ng_formats[NG_FORMAT_E2M1];
-    case NG_E4M3:
-        return &ng_formats[NG_FORMAT_E4M3];
-    case NG_UE8M0:
-    case NG_UE8M0X4:
-        return &ng_formats[NG_FORMAT_UE8M0];
-    case NG_UE6M10:
-        return &ng_formats[NG_FORMAT_UE6M10];
-    default:
-        return NULL;
-    }
+    const ng_format *format = ng_format_of(dtype); /* FP32's of integers, too */
+
+    return dtype == NG_FP32 || format != &ng_formats[NG_FORMAT_FP32] ? format
+                                                                     : NULL;
 }
 
 static bool ends_with(const char *text, const char *end)

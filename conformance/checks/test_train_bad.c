@@ -9,7 +9,6 @@
 #define _GNU_SOURCE /* RTLD_NEXT */
 #endif
 #include <check.h>
-#include <ftw.h>
 #include <inttypes.h>
 #include <math.h>
 #ifdef _OPENMP
@@ -85,19 +84,10 @@ static void set_up(void)
 #endif
 }
 
-static int remove_one(const char *path, const struct stat *facts, int kind,
-                      struct FTW *at)
-{
-    (void)facts;
-    (void)kind;
-    (void)at;
-    return remove(path);
-}
-
 static void clear(void)
 {
     ng_recipe_free(&recipe);
-    nftw(scratch, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+    scratch_remove();
 }
 
 static void expect(ng_status got, ng_status want, const char *words)

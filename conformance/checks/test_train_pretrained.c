@@ -6,7 +6,6 @@
  */
 #define _XOPEN_SOURCE 700
 #include <check.h>
-#include <ftw.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #ifdef _OPENMP
@@ -51,19 +50,10 @@ static void set_up(void)
     ck_assert_int_eq(ng_recipe_open(&recipe, "mxfp4", &error), NG_OK);
 }
 
-static int remove_one(const char *path, const struct stat *facts, int kind,
-                      struct FTW *at)
-{
-    (void)facts;
-    (void)kind;
-    (void)at;
-    return remove(path);
-}
-
 static void clear(void)
 {
     ng_recipe_free(&recipe);
-    nftw(scratch, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+    scratch_remove();
 }
 
 /* The configuration, with other first weights if they are drawn; files: a
