@@ -110,7 +110,7 @@ typedef struct outcome {
     double seconds;
     char operation[64]; /* the first that is wrong */
     char kind[64];      /* what it was called there */
-    char diagnosis[512], shrunk[512];
+    char diagnosis[512], shrunk[1024];
 } outcome;
 
 /* Its operations, in the order of the suite. */
