@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-# libnarrowgauge, continued: what each operation returns.
+# libnarrowgauge, continued: what each operation returns; the backend, a table of
+# operations over which the model, the optimizer and the training loop run.
 libnarrowgauge_la_SOURCES += \
+	%D%/backend_reference.c \
+	%D%/carrier.c \
 	%D%/convert/ref_convert_fp8_row_to_col.c \
 	%D%/convert/ref_convert_fp8_to_mxfp4.c \
 	%D%/convert/ref_convert_mxfp4_to_fp8.c \
@@ -33,6 +36,7 @@ libnarrowgauge_la_SOURCES += \
 
 # Not installed.
 libnarrowgauge_la_SOURCES += \
+	%D%/backend.h \
 	%D%/convert/ref_amax.h \
 	%D%/convert/ref_decoding.h \
 	%D%/convert/ref_elements.h \

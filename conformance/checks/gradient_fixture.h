@@ -2,7 +2,7 @@
  *
  * Every backward against central differences in FP64. The loss is the sum of
  * outputs times random cotangents; the forward that is differenced is written
- * here once more, in FP64, from the formulas of reference/train/backend.h. With
+ * here once more, in FP64, from the formulas of reference/backend.h. With
  * inputs and steps of the size of 1 and h = 2^-13, the differences are off by
  * h^2 |f'''| / 6 + 2^-53 |f| / h, about 1e-8; what the reference rounds in FP32
  * is bounded by 2^-24 times the number of operations in a chain (below 200

@@ -12,8 +12,8 @@
 #include <string.h>
 
 #include "formats/fp32.h"
+#include "reference/backend.h"
 #include "reference/convert/ref_philox.h"
-#include "reference/train/backend.h"
 
 static uint64_t fixture_at; /* of the stream; a test sets it to 0 */
 

@@ -40,8 +40,6 @@ libnarrowgauge_la_SOURCES += \
 	reference/moe/ref_combine.c \
 	reference/moe/ref_permutation.c \
 	reference/moe/ref_router.c \
-	reference/train/backend_reference.c \
-	reference/train/carrier.c \
 	reference/train/comm_self.c \
 	reference/train/tree_sum.c
 

@@ -35,8 +35,8 @@
 #include "formats/events.h"
 #include "formats/status.h"
 #include "formats/tensor.h"
+#include "reference/backend.h"
 #include "reference/model/recipe.h"
-#include "reference/train/backend.h"
 #include "reference/train/comm.h"
 
 #ifdef __cplusplus

@@ -24,7 +24,7 @@
 #include <stdint.h>
 
 #include "formats/status.h"
-#include "reference/train/backend.h"
+#include "reference/backend.h"
 
 #ifdef __cplusplus
 extern "C" {

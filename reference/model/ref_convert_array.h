@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * convert and transpose of the backend table; see reference/train/backend.h.
+ * convert and transpose of the backend table; see reference/backend.h.
  * Private to the reference backend.
  */
 #ifndef NG_REFERENCE_MODEL_REF_CONVERT_ARRAY_H
 #define NG_REFERENCE_MODEL_REF_CONVERT_ARRAY_H
 
-#include "reference/train/backend.h"
+#include "reference/backend.h"
 
 ng_status ng_ref_convert_array(void *context, const ng_array *y,
                                const ng_array *x, const ng_row_groups *groups,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The linear layers of the backend table; see reference/train/backend.h.
+ * The linear layers of the backend table; see reference/backend.h.
  * Private to the reference backend.
  *
  * BF16 and FP32 operands: acc = acc + a * b in FP32, both rounded, from +0 in
@@ -15,7 +15,7 @@
 #ifndef NG_REFERENCE_MODEL_REF_LINEAR_H
 #define NG_REFERENCE_MODEL_REF_LINEAR_H
 
-#include "reference/train/backend.h"
+#include "reference/backend.h"
 
 ng_status ng_ref_linear(void *context, const ng_array *y, const ng_array *x,
                         const ng_array *w, const ng_row_groups *groups);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The model's operations of the reference backend, one a file; what each
- * returns: reference/train/backend.h. Private to the reference backend.
+ * returns: reference/backend.h. Private to the reference backend.
  */
 #ifndef NG_REFERENCE_MODEL_REF_MODEL_OPERATIONS_H
 #define NG_REFERENCE_MODEL_REF_MODEL_OPERATIONS_H
 
-#include "reference/train/backend.h"
+#include "reference/backend.h"
 
 ng_status ng_ref_embedding(void *context, const ng_array *y,
                            const int32_t *tokens, const ng_array *table);

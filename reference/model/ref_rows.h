@@ -12,7 +12,7 @@
 
 #include "formats/bf16.h"
 #include "formats/fp32.h"
-#include "reference/train/backend.h"
+#include "reference/backend.h"
 
 /* RNE to BF16 by the bits: half of the 16 dropped bits' range, less one where
  * the last kept bit is even, carries into the kept ones iff the nearer, or on a

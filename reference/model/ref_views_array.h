@@ -7,7 +7,7 @@
 #define NG_REFERENCE_MODEL_REF_VIEWS_ARRAY_H
 
 #include "formats/layout.h"
-#include "reference/train/backend.h"
+#include "reference/backend.h"
 
 /* FP32 or BF16; a batch is stacked. */
 static inline ng_matrix ng_ref_matrix_view(const ng_array *a)

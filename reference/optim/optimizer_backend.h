@@ -7,8 +7,8 @@
 #ifndef NG_REFERENCE_OPTIM_OPTIMIZER_BACKEND_H
 #define NG_REFERENCE_OPTIM_OPTIMIZER_BACKEND_H
 
+#include "reference/backend.h"
 #include "reference/optim/optimizer.h"
-#include "reference/train/backend.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -5,8 +5,8 @@
 #ifndef NG_REFERENCE_OPTIM_OPTIMIZER_PARTS_H
 #define NG_REFERENCE_OPTIM_OPTIMIZER_PARTS_H
 
+#include "reference/backend.h"
 #include "reference/optim/optimizer.h"
-#include "reference/train/backend.h"
 
 typedef struct ng_group {
     ng_group_settings settings;

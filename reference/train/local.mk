@@ -13,7 +13,6 @@ libnarrowgauge_la_SOURCES += \
 # Not installed.
 libnarrowgauge_la_SOURCES += \
 	formats/files/checksum.h \
-	%D%/backend.h \
 	%D%/checkpoint.h \
 	%D%/checkpoint_files.h \
 	%D%/comm.h \

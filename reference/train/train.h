@@ -44,9 +44,9 @@
 #include <stdint.h>
 
 #include "formats/status.h"
+#include "reference/backend.h"
 #include "reference/model/model.h"
 #include "reference/optim/optimizer.h"
-#include "reference/train/backend.h"
 #include "reference/train/comm.h"
 #include "reference/train/train_config.h"
 

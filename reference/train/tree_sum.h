@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #include "formats/status.h"
-#include "reference/train/backend.h"
+#include "reference/backend.h"
 #include "reference/train/comm.h"
 
 enum { NG_TREE_MAX_NODES = 64 };

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The backend: the table of operations over which the model (reference/model/)
- * and the training loop run. An interface, no arithmetic: `reference` fills it
- * on the CPU (ng_backend_reference), CUDA will on a GPU. Everything numeric
- * goes through it; model and loop only say what is computed from what.
+ * The backend: the table of operations over which the model (reference/model/),
+ * the optimizer (reference/optim/) and the training loop (reference/train/) run.
+ * An interface, no arithmetic: `reference` fills it on the CPU
+ * (ng_backend_reference), CUDA will on a GPU. Everything numeric goes through
+ * it; model and loop only say what is computed from what.
  *
  * Letters: T tokens (rows), H hidden, V vocabulary, N outputs of a linear
  * layer, K its inputs, E experts, S slots a token (its top-k), F width of a
@@ -22,8 +23,8 @@
  * with outputs untouched; NG_NO_MEMORY; or NG_NOT_COVERED where this backend
  * lacks that form. Empty arrays are legal.
  */
-#ifndef NG_REFERENCE_TRAIN_BACKEND_H
-#define NG_REFERENCE_TRAIN_BACKEND_H
+#ifndef NG_REFERENCE_BACKEND_H
+#define NG_REFERENCE_BACKEND_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
-#include "reference/train/backend.h"
+#include "reference/backend.h"
 
 static const char *const names[NG_N_CARRIERS] = {
     "none", "fp32", "bf16", "fp8", "fp8-col", "fp8-tile", "mxfp4",

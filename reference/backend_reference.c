@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "reference/backend.h"
 #include "reference/model/ref_codes.h"
 #include "reference/model/ref_convert_array.h"
 #include "reference/model/ref_linear.h"
@@ -15,7 +16,6 @@
 #include "reference/optim/ref_merge_weights.h"
 #include "reference/optim/ref_split_weights.h"
 #include "reference/optim/ref_step.h"
-#include "reference/train/backend.h"
 
 static void *allocate(void *context, int64_t bytes)
 {
