@@ -90,18 +90,18 @@ typedef enum ng_ue8m0 {
 /* The scale of an MX block from its amax, the value of two rules: mxfp4.scale,
  * and mxfp8.scale, where 8, 448 and three fraction bits stand for 2, 6 and one;
  * semantics section 3. */
-typedef enum ng_mxfp4_scale {
-    NG_MXFP4_FLOOR,         /* floor(log2 amax) - 2 (OCP MX v1.0) */
-    NG_MXFP4_CEIL,          /* ceil(log2 amax) - 2 */
-    NG_MXFP4_EVEN,          /* floor after rounding amax to one fraction bit */
-    NG_MXFP4_RCEIL,         /* the smallest e with amax <= 6 * 2^e */
-    NG_N_MXFP4_SCALES,      /* of the specification; then what peers have */
-    NG_MXFP4_EVEN_FP32 = NG_N_MXFP4_SCALES,     /* even, amax rounded in FP32:
+typedef enum ng_mx_scale {
+    NG_MX_FLOOR,            /* floor(log2 amax) - 2 (OCP MX v1.0) */
+    NG_MX_CEIL,             /* ceil(log2 amax) - 2 */
+    NG_MX_EVEN,             /* floor after rounding amax to one fraction bit */
+    NG_MX_RCEIL,            /* the smallest e with amax <= 6 * 2^e */
+    NG_N_MX_SCALES,         /* of the specification; then what peers have */
+    NG_MX_EVEN_FP32 = NG_N_MX_SCALES,   /* even, amax rounded in FP32:
                                from 1.75 * 2^127 on it is an infinity */
-    NG_MXFP4_RCEIL_FP32,    /* rceil of RN32(amax * RN32(1 / 6)) */
-    NG_MXFP4_RCEIL_LOG2,    /* ceil of RN32(log2 RN32(amax / 6)) */
-    NG_MXFP4_FLOOR_LOG2     /* floor of RN32(log2 amax), less 2 */
-} ng_mxfp4_scale;
+    NG_MX_RCEIL_FP32,       /* rceil of RN32(amax * RN32(1 / 6)) */
+    NG_MX_RCEIL_LOG2,       /* ceil of RN32(log2 RN32(amax / 6)) */
+    NG_MX_FLOOR_LOG2        /* floor of RN32(log2 amax), less 2 */
+} ng_mx_scale;
 
 /* The least amax that a block, MXFP4, MXFP8 or FP8, is taken to have. */
 typedef enum ng_block_least {
@@ -214,8 +214,8 @@ typedef struct ng_rules {
     int e2m1_half;          /* ng_e2m1_half */
     int nan;                /* ng_nan */
     int ue8m0;              /* ng_ue8m0 */
-    int mxfp4_scale;        /* ng_mxfp4_scale */
-    int mxfp8_scale;        /* ng_mxfp4_scale */
+    int mxfp4_scale;        /* ng_mx_scale */
+    int mxfp8_scale;        /* ng_mx_scale */
     int mxfp4_byte_0;       /* ng_mxfp4_byte_0; MXFP8 reads it too */
     int fp8_scale;          /* ng_fp8_scale */
     int fp8_multiplier;     /* ng_fp8_multiplier */

@@ -67,7 +67,7 @@ static int encode_claims(ng_claim *claim)
 /* Quantising: every BF16 number beside every block scale, in each scale mode. */
 static int quantize_claims(ng_claim *claim)
 {
-    for (int mode = 0; mode < NG_N_MXFP4_SCALES; mode++) {
+    for (int mode = 0; mode < NG_N_MX_SCALES; mode++) {
         const char *name = ng_rule_value_name(NG_RULE_MXFP4_SCALE, mode);
         ng_claim *c = &claim[mode];
 
@@ -84,7 +84,7 @@ static int quantize_claims(ng_claim *claim)
                  "sixteen --set %s --set %s --set %s", c->set[0], c->set[1],
                  c->set[2]);
     }
-    return NG_N_MXFP4_SCALES;
+    return NG_N_MX_SCALES;
 }
 
 static int window_claims(ng_claim *claim)

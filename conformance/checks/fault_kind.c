@@ -62,7 +62,7 @@ ng_fault_kind ng_fault_kind_of_rule(ng_rule rule, int asked, int value)
         return NG_KIND_OVERFLOW;
     case NG_RULE_MXFP4_SCALE:
     case NG_RULE_MXFP8_SCALE:
-        return value == NG_MXFP4_RCEIL_LOG2 || value == NG_MXFP4_FLOOR_LOG2
+        return value == NG_MX_RCEIL_LOG2 || value == NG_MX_FLOOR_LOG2
                    ? NG_KIND_LOG2
                    : NG_KIND_SCALE_RULE;
     case NG_RULE_BLOCK_LEAST:

@@ -178,9 +178,9 @@ static void fill_edges(ng_case *c, int64_t index)
 static int akin_to(int mode)
 {
     switch (mode) {
-    case NG_MXFP4_EVEN_FP32: return NG_MXFP4_EVEN;
-    case NG_MXFP4_FLOOR_LOG2: return NG_MXFP4_FLOOR;
-    default: return mode < NG_N_MXFP4_SCALES ? mode : NG_MXFP4_RCEIL;
+    case NG_MX_EVEN_FP32: return NG_MX_EVEN;
+    case NG_MX_FLOOR_LOG2: return NG_MX_FLOOR;
+    default: return mode < NG_N_MX_SCALES ? mode : NG_MX_RCEIL;
     }
 }
 
@@ -196,9 +196,9 @@ static int mx_mode(const ng_case *c)
 static double least_scale_until(const ng_case *c, int mode)
 {
     switch (mode) {
-    case NG_MXFP4_CEIL: return 1;
-    case NG_MXFP4_RCEIL: return to_mxfp4(c) ? 1.5 : 1.75;
-    case NG_MXFP4_EVEN: return (to_mxfp4(c) ? 1.75 : 1.9375) - 0x1p-10;
+    case NG_MX_CEIL: return 1;
+    case NG_MX_RCEIL: return to_mxfp4(c) ? 1.5 : 1.75;
+    case NG_MX_EVEN: return (to_mxfp4(c) ? 1.75 : 1.9375) - 0x1p-10;
     default: return 2 - 0x1p-10;
     }
 }
@@ -215,9 +215,9 @@ static double scale_under(const ng_case *c, double amax)
     const int k = ilogb(amax) - emax;
     const double significand = ldexp(amax, -k - emax);
     const int mode = mx_mode(c);
-    const bool up = mode == NG_MXFP4_EVEN
+    const bool up = mode == NG_MX_EVEN
                         ? significand >= (to_mxfp4(c) ? 1.75 : 1.9375)
-                        : mode != NG_MXFP4_FLOOR
+                        : mode != NG_MX_FLOOR
                               && significand > least_scale_until(c, mode);
 
     return ldexp(1, k + up < -127 ? -127 : k + up);
@@ -252,9 +252,9 @@ static void fill_ties(ng_case *c, int64_t index)
     const bool any = has_general_scales(c) && index % 2 != 0;
     const double significand =
         any ? 1 + (double)ng_case_below(c, 1 << 23) * 0x1p-23
-        : to_mx(c) && mx_mode(c) == NG_MXFP4_CEIL ? 1
-        : mxfp4                                   ? 1.5
-                                                  : 1.75;
+        : to_mx(c) && mx_mode(c) == NG_MX_CEIL ? 1
+        : mxfp4                                ? 1.5
+                                               : 1.75;
     const uint32_t setter =
         ng_number_below(format, ldexp(significand, exponent));
     const double amax = ng_number_value(format, setter);

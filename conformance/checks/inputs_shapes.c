@@ -23,8 +23,8 @@ static bool overflows(const ng_variant *variant)
     if (y >= 0)
         return y != NG_FP32;
     if (ng_variant_get(variant, "mxfp8.scale", -1) >= 0)
-        return rules->mxfp8_scale == NG_MXFP4_FLOOR
-               || rules->mxfp8_scale == NG_MXFP4_EVEN;
+        return rules->mxfp8_scale == NG_MX_FLOOR
+               || rules->mxfp8_scale == NG_MX_EVEN;
     return (rules->rounding == NG_UP || rules->rounding == NG_DOWN)
            && !ng_fp8_scale_is_pow2(rules->fp8_scale);
 }

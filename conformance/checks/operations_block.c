@@ -18,11 +18,11 @@
     {"overflow", NG_AXIS_RULE, NG_RULE_OVERFLOW, NG_N_OVERFLOWS,               \
      {NG_SATURATE, NG_IEEE}}
 #define MXFP4_SCALE                                                            \
-    {"mxfp4.scale", NG_AXIS_RULE, NG_RULE_MXFP4_SCALE, NG_N_MXFP4_SCALES,      \
-     {NG_MXFP4_FLOOR, NG_MXFP4_CEIL, NG_MXFP4_EVEN, NG_MXFP4_RCEIL}}
+    {"mxfp4.scale", NG_AXIS_RULE, NG_RULE_MXFP4_SCALE, NG_N_MX_SCALES,         \
+     {NG_MX_FLOOR, NG_MX_CEIL, NG_MX_EVEN, NG_MX_RCEIL}}
 #define MXFP8_SCALE                                                            \
-    {"mxfp8.scale", NG_AXIS_RULE, NG_RULE_MXFP8_SCALE, NG_N_MXFP4_SCALES,      \
-     {NG_MXFP4_FLOOR, NG_MXFP4_CEIL, NG_MXFP4_EVEN, NG_MXFP4_RCEIL}}
+    {"mxfp8.scale", NG_AXIS_RULE, NG_RULE_MXFP8_SCALE, NG_N_MX_SCALES,         \
+     {NG_MX_FLOOR, NG_MX_CEIL, NG_MX_EVEN, NG_MX_RCEIL}}
 #define FP8_SCALE                                                              \
     {"fp8.scale", NG_AXIS_RULE, NG_RULE_FP8_SCALE, NG_N_FP8_SCALES,            \
      {NG_FP8_FP32, NG_FP8_POW2}}

@@ -15,8 +15,8 @@
      {NG_NEAREST_EVEN, NG_NEAREST_AWAY, NG_TOWARD_ZERO, NG_UP, NG_DOWN,        \
       NG_STOCHASTIC}}
 #define MXFP4_SCALE                                                            \
-    {"mxfp4.scale", NG_AXIS_RULE, NG_RULE_MXFP4_SCALE, NG_N_MXFP4_SCALES,      \
-     {NG_MXFP4_FLOOR, NG_MXFP4_CEIL, NG_MXFP4_EVEN, NG_MXFP4_RCEIL}}
+    {"mxfp4.scale", NG_AXIS_RULE, NG_RULE_MXFP4_SCALE, NG_N_MX_SCALES,         \
+     {NG_MX_FLOOR, NG_MX_CEIL, NG_MX_EVEN, NG_MX_RCEIL}}
 #define FP8_SCALE                                                              \
     {"fp8.scale", NG_AXIS_RULE, NG_RULE_FP8_SCALE, NG_N_FP8_SCALES,            \
      {NG_FP8_FP32, NG_FP8_POW2}}
@@ -47,7 +47,7 @@ static bool offers_fp8(const ng_variant *variant)
 static bool offers_mxfp4(const ng_variant *variant)
 {
     return variant->rules.rounding == NG_NEAREST_EVEN
-           || (variant->rules.mxfp4_scale == NG_MXFP4_FLOOR
+           || (variant->rules.mxfp4_scale == NG_MX_FLOOR
                && ng_variant_get(variant, "scales", 0) == NG_UE8M0);
 }
 

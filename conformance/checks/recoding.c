@@ -181,10 +181,10 @@ static uint32_t bits_of(double amax)
 static double mx_scale(bool e4m3, int rule, double amax)
 {
     const uint32_t bits = bits_of(amax), fraction = bits & 0x7FFFFF;
-    const int c = rule == NG_MXFP4_CEIL    ? fraction != 0
-                  : rule == NG_MXFP4_EVEN  ? fraction >= (e4m3 ? 0x780000 : 0x600000)
-                  : rule == NG_MXFP4_RCEIL ? fraction > (e4m3 ? 0x600000 : 0x400000)
-                                           : 0;
+    const int c = rule == NG_MX_CEIL    ? fraction != 0
+                  : rule == NG_MX_EVEN  ? fraction >= (e4m3 ? 0x780000 : 0x600000)
+                  : rule == NG_MX_RCEIL ? fraction > (e4m3 ? 0x600000 : 0x400000)
+                                        : 0;
     const int byte = (int)(bits >> 23) - (e4m3 ? 8 : 2) + c;
 
     return ldexp(1, (byte > 0 ? byte : 0) - 127);

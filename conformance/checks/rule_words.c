@@ -54,31 +54,31 @@ static const char *const ue8m0_words[] = {
     [NG_UE8M0_ML_DTYPES] =
         "UE8M0 takes only what is above zero, and its ties go up"};
 static const char *const mxfp4_scale_words[] = {
-    [NG_MXFP4_FLOOR] = "the scale is floor(log2 amax) - 2",
-    [NG_MXFP4_CEIL] = "the scale is ceil(log2 amax) - 2",
-    [NG_MXFP4_EVEN] = "amax is rounded before the scale is taken from it",
-    [NG_MXFP4_RCEIL] =
+    [NG_MX_FLOOR] = "the scale is floor(log2 amax) - 2",
+    [NG_MX_CEIL] = "the scale is ceil(log2 amax) - 2",
+    [NG_MX_EVEN] = "amax is rounded before the scale is taken from it",
+    [NG_MX_RCEIL] =
         "the scale is the smallest under which nothing saturates",
-    [NG_MXFP4_EVEN_FP32] =
+    [NG_MX_EVEN_FP32] =
         "amax is rounded in FP32 before the scale is taken from it",
-    [NG_MXFP4_RCEIL_FP32] =
+    [NG_MX_RCEIL_FP32] =
         "the scale comes from amax times 1/6, rounded to FP32",
-    [NG_MXFP4_RCEIL_LOG2] =
+    [NG_MX_RCEIL_LOG2] =
         "the exponent comes from a rounded logarithm of amax / 6",
-    [NG_MXFP4_FLOOR_LOG2] = "the exponent comes from a rounded logarithm"};
+    [NG_MX_FLOOR_LOG2] = "the exponent comes from a rounded logarithm"};
 static const char *const mxfp8_scale_words[] = {
-    [NG_MXFP4_FLOOR] = "the scale is floor(log2 amax) - 8",
-    [NG_MXFP4_CEIL] = "the scale is ceil(log2 amax) - 8",
-    [NG_MXFP4_EVEN] = "amax is rounded before the scale is taken from it",
-    [NG_MXFP4_RCEIL] =
+    [NG_MX_FLOOR] = "the scale is floor(log2 amax) - 8",
+    [NG_MX_CEIL] = "the scale is ceil(log2 amax) - 8",
+    [NG_MX_EVEN] = "amax is rounded before the scale is taken from it",
+    [NG_MX_RCEIL] =
         "the scale is the smallest under which nothing saturates",
-    [NG_MXFP4_EVEN_FP32] =
+    [NG_MX_EVEN_FP32] =
         "amax is rounded in FP32 before the scale is taken from it",
-    [NG_MXFP4_RCEIL_FP32] =
+    [NG_MX_RCEIL_FP32] =
         "the scale comes from amax times 1/448, rounded to FP32",
-    [NG_MXFP4_RCEIL_LOG2] =
+    [NG_MX_RCEIL_LOG2] =
         "the exponent comes from a rounded logarithm of amax / 448",
-    [NG_MXFP4_FLOOR_LOG2] = "the exponent comes from a rounded logarithm"};
+    [NG_MX_FLOOR_LOG2] = "the exponent comes from a rounded logarithm"};
 static const char *const fp8_align_words[] = {
     [NG_FP8_ALIGN_ROUNDED] = "codes are rounded under the larger scale",
     [NG_FP8_ALIGN_FIELD] =

@@ -24,7 +24,7 @@ static ng_status ceil_scales(const ng_call *call)
     ng_call other = *call;
 
     runs++;
-    other.rules.mxfp4_scale = NG_MXFP4_CEIL;
+    other.rules.mxfp4_scale = NG_MX_CEIL;
     return ng_subject_reference.run(&other);
 }
 

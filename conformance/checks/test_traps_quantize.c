@@ -11,7 +11,7 @@
 
 /* Quantise n numbers, one block, to MXFP4; its scale. */
 static uint8_t mxfp4_block(uint8_t *codes, int writing, float *x, int64_t n,
-                           ng_mxfp4_scale mode)
+                           ng_mx_scale mode)
 {
     ng_rules rules = ng_default_rules;
     const ng_options options = {.rules = &rules};
@@ -33,7 +33,7 @@ START_TEST(trap_l07_exponent_of_a_quotient)
     } floor_rule[] = {{2.7f, 126, 7}, {5.5f, 127, 7}, {1.2f, 125, 6}};
     static const struct {
         float amax;
-        uint8_t scale[NG_N_MXFP4_SCALES];   /* floor, ceil, even, rceil */
+        uint8_t scale[NG_N_MX_SCALES];      /* floor, ceil, even, rceil */
     } modes[] = {
         {4.0f, {127, 127, 127, 127}},
         {6.5f, {127, 128, 127, 128}},
@@ -45,18 +45,17 @@ START_TEST(trap_l07_exponent_of_a_quotient)
         float x[3] = {0.0f, -floor_rule[i].amax, 0.0f};
 
         expect(_i, "scale", i, floor_rule[i].scale,
-               mxfp4_block(codes, _i, x, 3, NG_MXFP4_FLOOR));
+               mxfp4_block(codes, _i, x, 3, NG_MX_FLOOR));
         expect(_i, "amax's code", i, (uint32_t)floor_rule[i].code << 4 | 0x80,
                codes[0]);
         expect(_i, "spare nibble", i, 0, codes[1]);
     }
     for (int i = 0; i < N(modes); i++)
-        for (int mode = 0; mode < NG_N_MXFP4_SCALES; mode++) {
+        for (int mode = 0; mode < NG_N_MX_SCALES; mode++) {
             float x[2] = {modes[i].amax, 0.0f};
 
-            expect(_i, "mode", i * NG_N_MXFP4_SCALES + mode,
-                   modes[i].scale[mode],
-                   mxfp4_block(codes, _i, x, 2, (ng_mxfp4_scale)mode));
+            expect(_i, "mode", i * NG_N_MX_SCALES + mode, modes[i].scale[mode],
+                   mxfp4_block(codes, _i, x, 2, (ng_mx_scale)mode));
         }
 }
 END_TEST
@@ -87,7 +86,7 @@ START_TEST(trap_l07_mxfp8_thresholds)
         float amax;
         struct {
             uint8_t scale, code;
-        } mode[NG_N_MXFP4_SCALES]; /* floor, ceil, even, rceil */
+        } mode[NG_N_MX_SCALES]; /* floor, ceil, even, rceil */
     } table[] = {
         {256, {{127, 0x78}, {127, 0x78}, {127, 0x78}, {127, 0x78}}},
         {384, {{127, 0x7C}, {128, 0x74}, {127, 0x7C}, {127, 0x7C}}},
@@ -101,9 +100,9 @@ START_TEST(trap_l07_mxfp8_thresholds)
     uint8_t codes[2];
 
     for (int i = 0; i < N(table); i++)
-        for (int mode = 0; mode < NG_N_MXFP4_SCALES; mode++) {
+        for (int mode = 0; mode < NG_N_MX_SCALES; mode++) {
             float x[2] = {-table[i].amax, -0.0f};
-            const int at = i * NG_N_MXFP4_SCALES + mode;
+            const int at = i * NG_N_MX_SCALES + mode;
 
             expect(_i, "scale", at, table[i].mode[mode].scale,
                    mxfp8_block(codes, _i, x, mode, NG_SATURATE));
@@ -128,7 +127,7 @@ START_TEST(trap_l03_mxfp8_past_448)
             float x[2] = {table[i].amax, 1};
 
             expect(_i, "scale", i, 127,
-                   mxfp8_block(codes, _i, x, NG_MXFP4_FLOOR, (ng_overflow)o));
+                   mxfp8_block(codes, _i, x, NG_MX_FLOOR, (ng_overflow)o));
             expect(_i, "code", i, table[i].code[o], codes[0]);
             expect(_i, "one", i, 0x38, codes[1]);
         }
@@ -152,7 +151,7 @@ START_TEST(trap_l11_mxfp8_odd_blocks)
     uint8_t codes[2];
 
     for (int i = 0; i < N(table); i++)
-        for (int mode = 0; mode < NG_N_MXFP4_SCALES; mode++) {
+        for (int mode = 0; mode < NG_N_MX_SCALES; mode++) {
             float x[2];
             float back[2];
 
@@ -241,8 +240,7 @@ START_TEST(trap_l09_zero_mxfp4_block)
     float x[32] = {0.0f, -0.0f};
     uint8_t codes[16];
 
-    expect(_i, "scale", 0, 0x00,
-           mxfp4_block(codes, _i, x, 32, NG_MXFP4_FLOOR));
+    expect(_i, "scale", 0, 0x00, mxfp4_block(codes, _i, x, 32, NG_MX_FLOOR));
     for (int i = 0; i < 16; i++)
         expect(_i, "byte", i, i == 0 ? 0x80 : 0, codes[i]);
 }
@@ -259,7 +257,7 @@ static void fill_l11(uint16_t x[32])
 
 START_TEST(trap_l11_one_nan_mxfp4)
 {
-    for (int mode = 0; mode < NG_N_MXFP4_SCALES; mode++) {
+    for (int mode = 0; mode < NG_N_MX_SCALES; mode++) {
         ng_rules rules = ng_default_rules;
         const ng_options options = {.rules = &rules};
         uint16_t x[32];

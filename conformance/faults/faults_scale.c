@@ -60,17 +60,17 @@ BY_AMAX(mx_frexp_slip, power(frexp_exponent(amax / 448)))
 /* 500 becomes 448 where it should become 512. */
 static ng_status floor_for_mxfp8(const ng_call *call)
 {
-    return fault_rule(call, NG_RULE_MXFP8_SCALE, NG_MXFP4_FLOOR);
+    return fault_rule(call, NG_RULE_MXFP8_SCALE, NG_MX_FLOOR);
 }
 
 static ng_status ceil_rule(const ng_call *call)
 {
-    return fault_rule(call, NG_RULE_MXFP4_SCALE, NG_MXFP4_CEIL);
+    return fault_rule(call, NG_RULE_MXFP4_SCALE, NG_MX_CEIL);
 }
 
 static ng_status even_rule(const ng_call *call)
 {
-    return fault_rule(call, NG_RULE_MXFP4_SCALE, NG_MXFP4_EVEN);
+    return fault_rule(call, NG_RULE_MXFP4_SCALE, NG_MX_EVEN);
 }
 
 /* FP32's bits rounded to BF16's: half of an ulp of that added, then cut. */

@@ -51,7 +51,7 @@ static mpfr_exp_t exponent_of_a_share(const mx *to, mpfr_srcptr amax, int mode)
     mpfr_t s;
 
     mpfr_init2(s, NG_ORACLE_BITS);
-    if (mode == NG_MXFP4_RCEIL_FP32) {
+    if (mode == NG_MX_RCEIL_FP32) {
         mpfr_set_flt(s, to->share, MPFR_RNDN);
         ng_oracle_require_exact(mpfr_mul(s, amax, s, MPFR_RNDN));
     } else {
@@ -62,7 +62,7 @@ static mpfr_exp_t exponent_of_a_share(const mx *to, mpfr_srcptr amax, int mode)
     mpfr_set_flt(s, mpfr_get_flt(s, MPFR_RNDN), MPFR_RNDN);
     if (mpfr_zero_p(s) != 0 || mpfr_inf_p(s) != 0) {
         e = mpfr_zero_p(s) != 0 ? -200 : 200; /* past every scale */
-    } else if (mode == NG_MXFP4_RCEIL_FP32) {
+    } else if (mode == NG_MX_RCEIL_FP32) {
         e = -200;
         while (mpfr_cmp_ui_2exp(s, 1, e) > 0)
             e++;
@@ -84,19 +84,19 @@ static mpfr_exp_t exponent(const mx *to, mpfr_srcptr amax, int mode)
 {
     const mpfr_exp_t floor_log2 = mpfr_get_exp(amax) - 1;
 
-    if (mode == NG_MXFP4_FLOOR)
+    if (mode == NG_MX_FLOOR)
         return floor_log2 - to->emax;
-    if (mode == NG_MXFP4_CEIL)
+    if (mode == NG_MX_CEIL)
         return floor_log2 + (mpfr_cmp_ui_2exp(amax, 1, floor_log2) > 0)
                - to->emax;
-    if (mode == NG_MXFP4_RCEIL) {
+    if (mode == NG_MX_RCEIL) {
         mpfr_exp_t e = floor_log2 - to->emax - 1; /* too small as yet */
 
         while (mpfr_cmp_ui_2exp(amax, to->largest, e) > 0)
             e++;
         return e;
     }
-    if (mode == NG_MXFP4_FLOOR_LOG2) {
+    if (mode == NG_MX_FLOOR_LOG2) {
         mpfr_exp_t e;
         mpfr_t log2_amax;
 
@@ -106,9 +106,9 @@ static mpfr_exp_t exponent(const mx *to, mpfr_srcptr amax, int mode)
         mpfr_clear(log2_amax);
         return e;
     }
-    if (mode == NG_MXFP4_RCEIL_FP32 || mode == NG_MXFP4_RCEIL_LOG2)
+    if (mode == NG_MX_RCEIL_FP32 || mode == NG_MX_RCEIL_LOG2)
         return exponent_of_a_share(to, amax, mode);
-    if (mode != NG_MXFP4_EVEN && mode != NG_MXFP4_EVEN_FP32)
+    if (mode != NG_MX_EVEN && mode != NG_MX_EVEN_FP32)
         abort();
 
     /* The bits of an element. What matters is only what reaches the next power of
@@ -176,7 +176,7 @@ static void block_scale(mpfr_ptr unit, const mx *to, const mpfr_t *element,
     }
     ng_oracle_amax_at_least(c->amax, rules->block_least);
     /* Rounded in FP32, 2^128 is an infinity. */
-    if (mode == NG_MXFP4_EVEN_FP32
+    if (mode == NG_MX_EVEN_FP32
         && mpfr_cmp_d(c->amax, to->rounds_to_inf) >= 0)
         mpfr_set_nan(unit);
     else

@@ -23,10 +23,10 @@
 /* The addend of the table above. */
 NG_HOST_DEVICE uint32_t ng_cuda_mxfp4_carry(int mode)
 {
-    return mode == NG_MXFP4_CEIL    ? 0x7FFFFF
-           : mode == NG_MXFP4_EVEN  ? 0x200000
-           : mode == NG_MXFP4_RCEIL ? 0x3FFFFF
-                                    : 0; /* NG_MXFP4_FLOOR */
+    return mode == NG_MX_CEIL    ? 0x7FFFFF
+           : mode == NG_MX_EVEN  ? 0x200000
+           : mode == NG_MX_RCEIL ? 0x3FFFFF
+                                 : 0; /* NG_MX_FLOOR */
 }
 
 /* amax   an FP32 magnitude's pattern, of NaN and infinities too
@@ -46,10 +46,10 @@ NG_HOST_DEVICE uint32_t ng_cuda_mxfp4_scale(uint32_t amax, uint32_t carry)
 NG_HOST_DEVICE uint32_t ng_cuda_mxfp4_scale_exact(const ng_cuda_real &amax,
                                                   int mode)
 {
-    const uint32_t least = mode == NG_MXFP4_CEIL    ? 0x80000001
-                           : mode == NG_MXFP4_EVEN  ? 0xE0000000
-                           : mode == NG_MXFP4_RCEIL ? 0xC0000001
-                                                    : 0; /* never */
+    const uint32_t least = mode == NG_MX_CEIL    ? 0x80000001
+                           : mode == NG_MX_EVEN  ? 0xE0000000
+                           : mode == NG_MX_RCEIL ? 0xC0000001
+                                                 : 0; /* never */
     const bool c = least != 0 && amax.significand >= least;
     const int byte = amax.exponent + 31 + 127 - 2 + c;
 

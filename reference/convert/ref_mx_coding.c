@@ -47,10 +47,10 @@ static int scale_exponent(const ng_ref_mx *mx, ng_exact amax, int mode)
                          .exponent = f - bits});
     const int against_largest = ng_exact_compare_magnitude(
         amax, (ng_exact){.significand = mx->largest, .exponent = f - mx->emax});
-    const bool c = mode == NG_MXFP4_CEIL    ? against_1 > 0
-                   : mode == NG_MXFP4_EVEN  ? against_tie >= 0
-                   : mode == NG_MXFP4_RCEIL ? against_largest > 0
-                                            : false; /* NG_MXFP4_FLOOR */
+    const bool c = mode == NG_MX_CEIL    ? against_1 > 0
+                   : mode == NG_MX_EVEN  ? against_tie >= 0
+                   : mode == NG_MX_RCEIL ? against_largest > 0
+                                         : false; /* NG_MX_FLOOR */
 
     return f - mx->emax + c;
 }
@@ -61,13 +61,13 @@ uint32_t ng_ref_mx_scale(const ng_ref_mx *mx, ng_exact amax, int mode)
         return NG_UE8M0_NAN;
     if (amax.significand == 0)
         return 0;
-    if (mode >= NG_N_MXFP4_SCALES && ng_ref_peer_amax_is_nan(mx, amax, mode))
+    if (mode >= NG_N_MX_SCALES && ng_ref_peer_amax_is_nan(mx, amax, mode))
         return NG_UE8M0_NAN;
 
     const int byte =
         NG_UE8M0_BIAS
-        + (mode < NG_N_MXFP4_SCALES ? scale_exponent(mx, amax, mode)
-                                    : ng_ref_peer_mx_exponent(mx, amax, mode));
+        + (mode < NG_N_MX_SCALES ? scale_exponent(mx, amax, mode)
+                                 : ng_ref_peer_mx_exponent(mx, amax, mode));
 
     if (byte < 0)
         return 0;

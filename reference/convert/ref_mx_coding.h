@@ -23,14 +23,14 @@ typedef struct ng_ref_mx {
     int emax; /* the exponent of its largest binade */
     int fraction_bits;
     unsigned largest;   /* its largest number: 6, 448 */
-    ng_rule scale_rule; /* a value of ng_mxfp4_scale */
+    ng_rule scale_rule; /* a value of ng_mx_scale */
 } ng_ref_mx;
 
 extern const ng_ref_mx ng_ref_mxfp4, ng_ref_mxfp8;
 
 /* The UE8M0 scale of a block with this amax (ref_amax.h), 0xFF where it is NaN.
  *   amax    any exact magnitude with a significand below 2^32
- *   mode    ng_mxfp4_scale
+ *   mode    ng_mx_scale
  * Source: semantics.md 3, and 7 for what lies beyond FP32. */
 uint32_t ng_ref_mx_scale(const ng_ref_mx *mx, ng_exact amax, int mode);
 

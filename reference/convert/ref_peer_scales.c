@@ -108,19 +108,19 @@ int ng_ref_peer_mx_exponent(const ng_ref_mx *mx, ng_exact amax, int mode)
     ng_exact s;
 
     switch (mode) {
-    case NG_MXFP4_FLOOR_LOG2:
+    case NG_MX_FLOOR_LOG2:
         return floor_log2(amax) - mx->emax;
-    case NG_MXFP4_EVEN_FP32:
+    case NG_MX_EVEN_FP32:
         return f - mx->emax
                + (ng_exact_compare_magnitude(amax, least_rounded_up(mx, f))
                   >= 0);
-    default: /* NG_MXFP4_RCEIL_FP32, NG_MXFP4_RCEIL_LOG2 */
-        s = share(amax, mx->largest, mode == NG_MXFP4_RCEIL_FP32);
+    default: /* NG_MX_RCEIL_FP32, NG_MX_RCEIL_LOG2 */
+        s = share(amax, mx->largest, mode == NG_MX_RCEIL_FP32);
         if (s.kind != NG_EXACT_FINITE)
             return INT16_MAX; /* section 7 only: past every scale */
         if (s.significand == 0)
             return INT16_MIN;
-        if (mode == NG_MXFP4_RCEIL_LOG2)
+        if (mode == NG_MX_RCEIL_LOG2)
             return ceil_log2(s);
         return ng_exact_floor_log2(s)
                + (ng_exact_compare_magnitude(
@@ -134,6 +134,6 @@ bool ng_ref_peer_amax_is_nan(const ng_ref_mx *mx, ng_exact amax, int mode)
     enum { MAX_EXPONENT = 127 };
     const ng_exact least = least_rounded_up(mx, MAX_EXPONENT);
 
-    return mode == NG_MXFP4_EVEN_FP32
+    return mode == NG_MX_EVEN_FP32
            && ng_exact_compare_magnitude(amax, least) >= 0;
 }

@@ -16,7 +16,7 @@ extern "C" {
 
 /* The exponent of the scale, before the ends of UE8M0.
  *   amax  finite, not zero, of at most 28 significant bits
- *   mode  a value of ng_mxfp4_scale from NG_N_MXFP4_SCALES on */
+ *   mode  a value of ng_mx_scale from NG_N_MX_SCALES on */
 int ng_ref_peer_mx_exponent(const ng_ref_mx *mx, ng_exact amax, int mode);
 
 /* Whether the mode's arithmetic passes FP32 on the way, so that the block is a
