@@ -19,6 +19,8 @@ libsuite_a_SOURCES += \
 	%D%/junit_file.h \
 	%D%/proofs_page.c \
 	%D%/proofs_page.h \
+	%D%/terminal_text.c \
+	%D%/terminal_text.h \
 	%D%/text_escape.c \
 	%D%/text_escape.h \
 	%D%/texts_table.h \
@@ -27,7 +29,8 @@ libsuite_a_SOURCES += \
 	%D%/verify_junit.c \
 	%D%/verify_plots.c \
 	%D%/verify_report.c \
-	%D%/verify_report.h
+	%D%/verify_report.h \
+	%D%/verify_text.c
 
 # ---- schemas, embedded as text -------------------------------------------------
 ng_schemas = \

@@ -62,118 +62,9 @@ const char *ng_verify_verdict(char text[64], const json_t *operation)
         return "CLASS EMPTY";
     if (bounded == 0)
         return "equal";
-    snprintf(text, 64, "largest error %.3g of the bound",
+    snprintf(text, 64, "%.3g of bound",
              json_number_value(json_object_get(operation, "share")));
     return text;
-}
-
-static void print_events(FILE *out, const json_t *operations)
-{
-    const json_t *first = json_object_get(json_array_get(operations, 0),
-                                          "events");
-    const char *name, *separator = "";
-    json_t *value, *operation;
-
-    fputs("met: ", out);
-    json_object_foreach((json_t *)first, name, value) {
-        int64_t sum = 0;
-        char digits[32];
-        size_t i;
-
-        json_array_foreach(operations, i, operation)
-            sum += number_of(json_object_get(operation, "events"), name);
-        fprintf(out, "%s%s %s", separator, ng_number_grouped(digits, sizeof digits, sum),
-                name);
-        separator = ", ";
-    }
-    fputc('\n', out);
-}
-
-static void print_failures(FILE *out, const json_t *operation, int max_failures,
-                           const char *folder)
-{
-    const json_t *failures = json_object_get(operation, "failures");
-    const json_t *missing = json_object_get(operation, "missing");
-    const int64_t failed = number_of(operation, "failed_cases");
-    json_t *line;
-    size_t i;
-
-    json_array_foreach(failures, i, line)
-        if ((int)i < max_failures)
-            fprintf(out, "%s\n", json_string_value(line));
-    if (failed > max_failures)
-        fprintf(out, "     ... %" PRId64 " failing cases of %s in all\n", failed,
-                text_of(operation, "operation"));
-    if (*text_of(operation, "diagnosis") != '\0')
-        fprintf(out, "     %s\n", text_of(operation, "diagnosis"));
-    if (*text_of(operation, "shrunk") != '\0')
-        fprintf(out, "     shrunk to %s\n", text_of(operation, "shrunk"));
-    if (folder != NULL && *text_of(operation, "replay") != '\0') {
-        fputs("     run it again with --replay ", out);
-        ng_print_escaped(out, NG_TO_TERMINAL, folder);
-        fprintf(out, "/%s\n", text_of(operation, "replay"));
-    }
-    json_array_foreach(missing, i, line)
-        fprintf(out, "FAIL op=%s claims to have met \"%s\" and did not\n",
-                text_of(operation, "operation"), json_string_value(line));
-}
-
-void ng_verify_report_print(FILE *out, const json_t *run, int max_failures,
-                            const char *folder)
-{
-    const json_t *operations = json_object_get(run, "operations");
-    int64_t not_covered = 0, covered = 0, absent = 0, beyond = 0, not_asked = 0;
-    char a[32], b[32], verdict[64];
-    json_t *operation;
-    size_t i;
-
-    fprintf(out, "narrowgauge %s: %s against %s, profile %s, level %d, seed %"
-            PRId64 "\n\n", text_of(run, "version"), text_of(run, "subject"),
-            text_of(run, "expected"), text_of(run, "profile"),
-            (int)number_of(run, "level"), number_of(run, "seed"));
-    fprintf(out, "%-24s %8s %12s %15s %12s  %s\n", "operation", "variants",
-            "cases", "elements", "differences", "");
-    json_array_foreach(operations, i, operation) {
-        const int64_t variants = number_of(operation, "variants");
-
-        not_covered += number_of(operation, "not_covered");
-        beyond += number_of(operation, "not_covered_cases");
-        not_asked += number_of(json_object_get(operation, "verdicts"),
-                               "not asked");
-        covered += variants > 0;
-        absent += variants == 0;
-        if (variants == 0)
-            continue;
-        fprintf(out, "%-24s %8" PRId64 " %12s", text_of(operation, "operation"),
-                variants,
-                ng_number_grouped(a, sizeof a, number_of(operation, "cases")));
-        fprintf(out, " %15s %12s  %s\n",
-                ng_number_grouped(a, sizeof a, number_of(operation, "elements")),
-                ng_number_grouped(b, sizeof b, number_of(operation, "differences")),
-                ng_verify_verdict(verdict, operation));
-    }
-    fputc('\n', out);
-    if (json_object_get(run, "verdict") != NULL)
-        fprintf(out, "the subject cannot be used: %s\n",
-                text_of(json_object_get(run, "verdict"), "text"));
-    json_array_foreach(operations, i, operation)
-        print_failures(out, operation, max_failures, folder);
-    print_events(out, operations);
-    if (not_covered > 0)
-        fprintf(out, "not covered by the subject: %" PRId64 " operations whole, %"
-                PRId64 " variants in all\n", absent, not_covered);
-    if (beyond > 0)
-        fprintf(out, "beyond its limits, so not covered: %" PRId64 " cases\n",
-                beyond);
-    if (not_asked > 0)
-        fprintf(out, "not asked after it had failed too often: %" PRId64
-                " cases\n", not_asked);
-    fprintf(out, "%s: %s differences in %s elements, %" PRId64
-            " operations, %.1f s\n",
-            json_is_true(json_object_get(run, "passed")) ? "PASSED" : "FAILED",
-            ng_number_grouped(a, sizeof a, number_of(run, "differences")),
-            ng_number_grouped(b, sizeof b, number_of(run, "elements")), covered,
-            json_number_value(json_object_get(run, "seconds")));
 }
 
 ng_status ng_verify_report_folder(const char *folder, ng_error *error)
@@ -196,6 +87,7 @@ static void row(FILE *out, const char *label, const char *text)
     fputs(" |\n", out);
 }
 
+/* What one operation does wrong, the smallest input that shows it, some cases. */
 static void print_markdown_failures(FILE *out, const json_t *operation)
 {
     const json_t *failures = json_object_get(operation, "failures");
@@ -209,11 +101,6 @@ static void print_markdown_failures(FILE *out, const json_t *operation)
     fputs("\n\n", out);
     ng_print_escaped(out, NG_TO_MARKDOWN, text_of(operation, "diagnosis"));
     fputs("\n\n```\n", out);
-    json_array_foreach(failures, k, line)
-        if (k < 5) {
-            ng_print_escaped(out, NG_TO_CODE, json_string_value(line));
-            fputc('\n', out);
-        }
     if (*text_of(operation, "shrunk") != '\0') {
         fputs("shrunk to ", out);
         ng_print_escaped(out, NG_TO_CODE, text_of(operation, "shrunk"));
@@ -224,37 +111,32 @@ static void print_markdown_failures(FILE *out, const json_t *operation)
         ng_print_escaped(out, NG_TO_CODE, text_of(operation, "replay"));
         fputs(", in this folder\n", out);
     }
+    json_array_foreach(failures, k, line)
+        if (k < 5) {
+            ng_print_escaped(out, NG_TO_CODE, json_string_value(line));
+            fputc('\n', out);
+        }
     fputs("```\n", out);
 }
 
-/* A Markdown summary that fits a CI step. */
-static void print_markdown(FILE *out, const json_t *run)
+/* The operations that the subject has; the others in one fold, for of a plug-in
+ * they are most. */
+static void print_markdown_table(FILE *out, const json_t *operations)
 {
-    const json_t *operations = json_object_get(run, "operations");
     char a[32], b[32], verdict[64];
+    const char *separator = "";
+    int absent = 0;
     json_t *operation;
     size_t i;
 
-    fprintf(out, "# narrowgauge verify: %s\n\n| | |\n|---|---|\n",
-            json_is_true(json_object_get(run, "passed")) ? "passed" : "FAILED");
-    row(out, "subject", text_of(run, "subject"));
-    row(out, "held against", text_of(run, "expected"));
-    row(out, "profile", text_of(run, "profile"));
-    fprintf(out, "| level | %d |\n| seed | %" PRId64 " |\n",
-            (int)number_of(run, "level"), number_of(run, "seed"));
-    row(out, "GPU", text_of(run, "gpu"));
-    row(out, "toolkit", text_of(run, "toolkit"));
-    row(out, "version", text_of(run, "version"));
-    row(out, "time", text_of(run, "time"));
-    if (json_object_get(run, "verdict") != NULL) {
-        fputs("\nThe subject cannot be used: ", out);
-        ng_print_escaped(out, NG_TO_MARKDOWN,
-                         text_of(json_object_get(run, "verdict"), "text"));
-        fputc('\n', out);
-    }
-    fputs("\n| operation | variants | not covered | elements | differences | |\n"
+    fputs("\n## Operations\n\n"
+          "| operation | variants | not covered | elements | differences | |\n"
           "|---|---:|---:|---:|---:|---|\n", out);
     json_array_foreach(operations, i, operation) {
+        if (number_of(operation, "variants") == 0) {
+            absent++;
+            continue;
+        }
         fputs("| ", out);
         ng_print_escaped(out, NG_TO_MARKDOWN, text_of(operation, "operation"));
         fprintf(out, " | %" PRId64 " | %" PRId64 " | %s | %s | ",
@@ -267,8 +149,48 @@ static void print_markdown(FILE *out, const json_t *run)
                          ng_verify_verdict(verdict, operation));
         fputs(" |\n", out);
     }
+    if (absent == 0)
+        return;
+    fprintf(out, "\n<details><summary>%d operation%s not covered by the subject"
+            "</summary>\n\n", absent, absent == 1 ? "" : "s");
+    json_array_foreach(operations, i, operation)
+        if (number_of(operation, "variants") == 0) {
+            fputs(separator, out);
+            ng_print_escaped(out, NG_TO_MARKDOWN,
+                             text_of(operation, "operation"));
+            separator = ", ";
+        }
+    fputs("\n\n</details>\n", out);
+}
+
+/* A Markdown summary that fits a CI step: what is wrong comes first. */
+static void print_markdown(FILE *out, const json_t *run)
+{
+    const json_t *operations = json_object_get(run, "operations");
+    json_t *operation;
+    size_t i;
+
+    fprintf(out, "# narrowgauge verify: %s\n",
+            json_is_true(json_object_get(run, "passed")) ? "passed" : "FAILED");
+    if (json_object_get(run, "verdict") != NULL) {
+        fputs("\nThe subject cannot be used: ", out);
+        ng_print_escaped(out, NG_TO_MARKDOWN,
+                         text_of(json_object_get(run, "verdict"), "text"));
+        fputc('\n', out);
+    }
     json_array_foreach(operations, i, operation)
         print_markdown_failures(out, operation);
+    print_markdown_table(out, operations);
+    fputs("\n| | |\n|---|---|\n", out);
+    row(out, "subject", text_of(run, "subject"));
+    row(out, "held against", text_of(run, "expected"));
+    row(out, "profile", text_of(run, "profile"));
+    fprintf(out, "| level | %d |\n| seed | %" PRId64 " |\n",
+            (int)number_of(run, "level"), number_of(run, "seed"));
+    row(out, "GPU", text_of(run, "gpu"));
+    row(out, "toolkit", text_of(run, "toolkit"));
+    row(out, "version", text_of(run, "version"));
+    row(out, "time", text_of(run, "time"));
 }
 
 static void print_json(FILE *out, const json_t *run)

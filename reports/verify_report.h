@@ -13,17 +13,19 @@
 
 #include "formats/status.h"
 
-/* Print a table of the operations, then the failures, at most max_failures an
- * operation, each a line that can be replayed, then the verdict. folder: where the
- * report lies (null: nowhere), and with it the small cases. */
+/* Print, for each operation that fails, what it does wrong and the smallest input
+ * that shows it; a table of the operations; failures, at most max_failures an
+ * operation, each a line that can be replayed; the verdict. On a terminal all but
+ * those lines is wrapped to its width. folder: where the report lies (null:
+ * nowhere), and with it the small cases. */
 void ng_verify_report_print(FILE *out, const json_t *run, int max_failures,
                             const char *folder);
 
 /* Make the folder of a report if it is not there. */
 ng_status ng_verify_report_folder(const char *folder, ng_error *error);
 
-/* What became of an operation: "equal", or of a bounded one how near its bound
- * it came, "DIFFERS", "not covered" ... Returns a string or text. */
+/* What became of an operation: "equal", or of a bounded one its largest
+ * error over its bound, "DIFFERS", "not covered" ... Returns a string or text. */
 const char *ng_verify_verdict(char text[64], const json_t *operation);
 
 /* Write folder/verify.json, .md and .html; of a shard verify-I-of-N.json and so

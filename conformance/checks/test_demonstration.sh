@@ -28,8 +28,8 @@ verify=("$NARROWGAUGE" verify --quiet --subject ./lowered_field.so)
 "${verify[@]}" > out 2>&1
 [ $? -eq 1 ] || complain 'not exit 1'
 named='scales are aligned in the exponent field, without rounding: rule fp8.align'
-grep -qF "     $named" out || complain 'not named'
-grep -qF "     $named" "$srcdir/README.md" || complain 'README names something else'
+grep -qF "fp8_row_to_fp8_col: $named" out || complain 'not named'
+grep -qF "fp8_row_to_fp8_col: $named" "$srcdir/README.md" || complain 'README names something else'
 line=$(grep '^     shrunk to ' out)
 [ -n "$line" ] || complain 'not shrunk'
 grep -qxF "$line" "$srcdir/README.md" || complain 'README has another small case'

@@ -47,4 +47,23 @@ grep -qE '^FAIL op=quantize_mxfp4 .* at=y.codes\[[0-9]+,[0-9]+\] want=.. got=.. 
     complain 'no element'
 grep -qE '^     shrunk to x\[1,[12]\] fp32 = .*: y.codes\[0,0\] want=.. got=.. (.* instead of .*)$' out ||
     complain 'not shrunk to one or two elements'
+
+# What is wrong stands first, before the table and the cases.
+first=$(sed -n '/^$/{n;p;q}' out)
+[[ $first == 'quantize_mxfp4: ties go away from zero: '* ]] || complain "first comes: $first"
+
+# On a terminal of 80 columns only what is to be copied is longer, and nothing is
+# coloured, whatever NO_COLOR says.
+if command -v script > /dev/null; then
+    for no_color in '' 1; do
+        NO_COLOR=$no_color script -qec "stty cols 80; '$NARROWGAUGE' verify --quiet \
+            --subject ./example_subject.so" typescript > /dev/null < /dev/null
+        tr -d '\r' < typescript | sed '/^Script /d' > out
+        grep -v '^FAIL' out | grep -qE '.{81}' && complain 'a line of more than 80 columns'
+        LC_ALL=C grep -q "$(printf '\033')" out && complain 'an escape sequence'
+        tr -s ' \n' ' ' < out | grep -qF 'neighbour a value between two codes goes to): acts' ||
+            complain 'wrapped, and a word is lost'
+        grep -qE '^FAIL op=quantize_mxfp4 .{150,}$' out || complain 'a case is wrapped'
+    done
+fi
 exit $failed

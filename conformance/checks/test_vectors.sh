@@ -78,7 +78,7 @@ run 1 compare --expected v/000.expected.safetensors --actual bad
 says 'special.0/y.scales is of another shape or unit size'
 rm bad/special.0.*
 run 0 compare --expected v/000.expected.safetensors --actual bad
-says 'not covered: 1 cases'
+says 'not covered: 1 case$'
 mkdir empty
 run 1 compare --expected v/000.expected.safetensors --actual empty
 says '^FAILED: 0 differences in 0 elements'

@@ -42,7 +42,7 @@ static const struct argp_option options[] = {
     {"report", 'r', "DIR", 0, "Write the report there", 2},
     {"junit", KEY_JUNIT, "FILE", 0, "Write JUnit XML", 2},
     {"json", KEY_JSON, NULL, 0, "Print the result as JSON", 2},
-    {"errors", KEY_ERRORS, "N", 0, "Print at most N failures (default 5)", 2},
+    {"errors", KEY_ERRORS, "N", 0, "Print at most N failures (default 3)", 2},
     {0}};
 
 static error_t parse(int key, char *value, struct argp_state *state)
@@ -395,7 +395,7 @@ int ng_cmd_compare(int argc, char **argv)
 {
     static ng_operation_result result;
     static const char *const chosen[] = {"a=file"};
-    arguments a = {.max_errors = 5};
+    arguments a = {.max_errors = 3};
     ng_tensor_file expected = {0}, actual = {0};
     comparison c = {
         .expected = &expected, .actual = &actual, .result = &result};

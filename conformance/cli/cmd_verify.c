@@ -65,7 +65,7 @@ static const struct argp_option options[] = {
      "(of cuda: its CUDA runtime)", 3},
     {"json", KEY_JSON, NULL, 0, "Print the result as JSON", 3},
     {"errors", KEY_ERRORS, "N", 0,
-     "Print at most N failures an operation (default 5)", 3},
+     "Print at most N failures an operation (default 3)", 3},
     {"stop-after", KEY_STOP, "N", 0,
      "Leave an operation after N failing cases (a chunk of 32 is finished)", 3},
     {"no-diagnosis", KEY_PLAIN, NULL, 0,
@@ -378,7 +378,7 @@ static int run_plan(ng_verify_plan *plan, const ng_operation *const *list, int n
 int ng_cmd_verify(int argc, char **argv)
 {
     arguments a = {.subject = "reference", .seed = 1,
-                   .n_shards = 1, .max_errors = 5,
+                   .n_shards = 1, .max_errors = 3,
                    .timeout = NG_DEFAULT_TIMEOUT};
     const ng_operation *list[256];
     ng_profile profile;
