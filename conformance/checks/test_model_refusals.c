@@ -732,13 +732,22 @@ START_TEST(trees)
     ck_assert_ptr_nonnull(ng_tree_total(&tree));
     ck_assert_float_eq(ng_tree_total(&tree)[0], 15.0f);
 
-    /* every other leaf: no sum can be made, and there is room for 64 */
+    /* every other leaf: no sum can be made, and all of them wait */
     ng_tree_begin(&tree, &backend, 1, 1000);
-    for (int64_t i = 0; i < NG_TREE_MAX_NODES; i++)
+    for (int64_t i = 0; i < 500; i++)
         ck_assert_int_eq(add_leaf(&tree, 2 * i), NG_OK);
-    ck_assert_int_eq(add_leaf(&tree, 2 * NG_TREE_MAX_NODES), NG_NO_MEMORY);
-    ck_assert_int_eq(tree.n_nodes, NG_TREE_MAX_NODES);
+    ck_assert_int_eq(tree.n_nodes, 500);
     ck_assert_int_eq(add_leaf(&tree, 1), NG_OK); /* it completes one */
+    ck_assert_int_eq(tree.n_nodes, 500);
+    /* 24 ranks of 8 shards, by waves: three sums of each wait before the last
+     * one. 9 times 2^20 - 1, and 2^12 - 1 */
+    sums_left = 191;
+    ng_tree_begin(&tree, &backend, 1, 192);
+    for (int64_t wave = 0; wave < 8; wave++)
+        for (int64_t rank = 0; rank < 24; rank++)
+            ck_assert_int_eq(add_leaf(&tree, 8 * rank + wave), NG_OK);
+    ck_assert_ptr_nonnull(ng_tree_total(&tree));
+    ck_assert_float_eq(ng_tree_total(&tree)[0], 9441270.0f);
     /* more arrays than are kept for later */
     for (int i = 0; i < NG_TREE_MAX_NODES + 2; i++)
         ck_assert_int_eq(ng_tree_leaf(&leaves[i], &tree), NG_OK);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "reference/train/tree_sum.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 
 enum { FLOAT = sizeof(float) };
@@ -17,6 +18,7 @@ void ng_tree_free(ng_tree *tree)
         tree->backend->free(tree->backend->context, tree->nodes[i].sum);
     for (int i = 0; i < tree->n_spare; i++)
         tree->backend->free(tree->backend->context, tree->spare[i]);
+    free(tree->nodes);
     *tree = (ng_tree){0};
 }
 
@@ -73,6 +75,22 @@ static int sibling(const ng_tree *tree, const ng_tree_node *node)
     return -1;
 }
 
+/* Room for one more node. */
+static bool has_room(ng_tree *tree)
+{
+    const int room = tree->room > 0 ? 2 * tree->room : NG_TREE_MAX_NODES;
+    ng_tree_node *nodes;
+
+    if (tree->n_nodes < tree->room)
+        return true;
+    nodes = realloc(tree->nodes, (size_t)room * sizeof *nodes);
+    if (nodes == NULL)
+        return false;
+    tree->nodes = nodes;
+    tree->room = room;
+    return true;
+}
+
 /* Put a node in, and make every sum that it completes. */
 static ng_status insert(ng_tree *tree, ng_tree_node node)
 {
@@ -106,7 +124,7 @@ static ng_status insert(ng_tree *tree, ng_tree_node node)
         node.level++;
         node.index /= 2;
     }
-    if (tree->n_nodes == NG_TREE_MAX_NODES) {
+    if (!has_room(tree)) {
         ng_tree_drop(tree, node.sum);
         return NG_NO_MEMORY;
     }
@@ -310,7 +328,9 @@ ng_status ng_tree_reduce(ng_tree *tree, const ng_comm *comm, ng_error *error)
         fail(error, status);
         goto done;
     }
-    status = gather(sum, mine, tree, comm, bytes, bytes + comm->size, error);
+    status = has_room(tree) ? gather(sum, mine, tree, comm, bytes,
+                                     bytes + comm->size, error)
+                            : fail(error, NG_NO_MEMORY);
     if (status != NG_OK) {
         ng_tree_drop(tree, sum);
         goto done;

@@ -17,6 +17,8 @@
 #include "reference/backend.h"
 #include "reference/train/comm.h"
 
+/* Most nodes that leaves which follow each other leave unmatched: two a level,
+ * of trees of 2^32 leaves. And most arrays that are kept to be used again. */
 enum { NG_TREE_MAX_NODES = 64 };
 
 typedef struct ng_tree_node {
@@ -30,8 +32,9 @@ typedef struct ng_tree {
     const ng_backend *backend;
     int64_t n; /* elements of an array; 0 is legal */
     int64_t leaves;
-    int n_nodes;
-    ng_tree_node nodes[NG_TREE_MAX_NODES];
+    int n_nodes, room; /* as many as come: there are no more leaves than ranks'
+                          shards, but which of them wait depends on the ranks */
+    ng_tree_node *nodes;
     int n_spare; /* arrays that were merged, to be used again */
     float *spare[NG_TREE_MAX_NODES];
 } ng_tree;
@@ -45,9 +48,8 @@ ng_status ng_tree_leaf(float **leaf, ng_tree *tree);
 void ng_tree_drop(ng_tree *tree, float *leaf);
 
 /* Leaf `index` is there: sum what can be. Each index once.
- * Returns NG_OK; NG_BAD_SHAPE (index), or NG_NO_MEMORY (more than
- * NG_TREE_MAX_NODES loose ends); what the backend's sum returns. The tree owns
- * the leaf either way. */
+ * Returns NG_OK; NG_BAD_SHAPE (index), or NG_NO_MEMORY; what the backend's sum
+ * returns. The tree owns the leaf either way. */
 ng_status ng_tree_add(ng_tree *tree, int64_t index, float *leaf);
 
 /* Collective. Each rank has added the leaves of ng_comm_share; afterwards each
