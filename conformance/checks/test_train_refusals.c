@@ -68,6 +68,26 @@ START_TEST(trap_log_of_another_run)
 }
 END_TEST
 
+/* Two runs in one directory: the second changes nothing of the first. */
+START_TEST(trap_log_of_two_runs)
+{
+    json_t *line = json_pack("{s:i}", "step", 1);
+    ng_train_log log;
+
+    ck_assert_int_eq(ng_train_log_open(&log, scratch_path("log"), 0, &error),
+                     NG_OK);
+    ck_assert_int_eq(ng_train_log_line(&log, line, &error), NG_OK);
+    expect_log_refused(0, "lock: Device or resource busy: another process "
+                          "writes it");
+    expect_log("{\"step\":1}\n");
+    ck_assert_int_eq(ng_train_log_close(&log, &error), NG_OK);
+    ck_assert_int_eq(ng_train_log_open(&log, scratch_path("log"), 11, &error),
+                     NG_OK);
+    ck_assert_int_eq(ng_train_log_close(&log, &error), NG_OK);
+    json_decref(line);
+}
+END_TEST
+
 /* Neither waited for nor taken for a file. */
 START_TEST(log_that_is_no_file)
 {
@@ -551,6 +571,7 @@ int main(void)
     tcase_add_checked_fixture(tcase, scratch_make, tear_down);
     tcase_set_timeout(tcase, 60);
     tcase_add_test(tcase, trap_log_of_another_run);
+    tcase_add_test(tcase, trap_log_of_two_runs);
     tcase_add_test(tcase, log_that_is_no_file);
     tcase_add_test(tcase, log_that_cannot_be_cut);
     tcase_add_test(tcase, log_on_a_full_disk);

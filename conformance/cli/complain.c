@@ -25,7 +25,7 @@ int ng_complain(int exit_status, const char *command, const char *format, ...)
 
 int ng_exit_status(ng_status status, const ng_error *error)
 {
-    static const int full[] = {ENOSPC, EDQUOT, EFBIG, EIO};
+    static const int full[] = {ENOSPC, EDQUOT, EFBIG, EIO, EBUSY};
 
     if (status == NG_OK)
         return NG_EXIT_OK;

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -37,6 +38,10 @@ ng_status ng_train_log_open(ng_train_log *log, const char *path, int64_t size,
     else if (!S_ISREG(facts.st_mode))
         status = ng_file_fail(error, NG_BAD_FILE, path, NULL, "open",
                               "is not a regular file");
+    /* Not every file system has locks: only another's counts. */
+    else if (flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+        status = ng_file_fail(error, NG_BAD_FILE, path, NULL, "lock",
+                              "%s: another process writes it", strerror(EBUSY));
     else if (facts.st_size < size)
         status = ng_file_fail(error, NG_BAD_FILE, path, NULL, "log",
                               "has %" PRId64 " bytes, the checkpoint knows "

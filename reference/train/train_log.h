@@ -26,6 +26,8 @@ typedef struct ng_train_log {
  *          the lines after it, which the resumed run will write again, are cut
  *          off. A file that is not there, is shorter or has no line's end there
  *          is refused.
+ * It is locked (flock) until it is closed: a second run in the same directory,
+ * of whatever process, is refused before it changes anything.
  * Returns NG_OK or NG_BAD_FILE, *log and the file then untouched. */
 ng_status ng_train_log_open(ng_train_log *log, const char *path, int64_t size,
                             ng_error *error);
