@@ -458,7 +458,7 @@ START_TEST(kept_in_the_way)
     snprintf(full, sizeof full, "run/%s/full", name[1]);
     scratch_write(full, "x", 1);
     snprintf(want, sizeof want, "%s: remove: ", path[0]);
-    expect(ng_checkpoint_keep(scratch_path("run"), 1, &error), NG_BAD_FILE,
+    expect(ng_checkpoint_keep(scratch_path("run"), 4, 1, &error), NG_BAD_FILE,
            want);
     ck_assert_int_eq(access(path[0], F_OK), 0);
 #ifdef FAILING_MEMORY
@@ -466,7 +466,7 @@ START_TEST(kept_in_the_way)
         ng_status status;
 
         fail_at(n);
-        status = ng_checkpoint_keep(scratch_path("run"), 1, &error);
+        status = ng_checkpoint_keep(scratch_path("run"), 4, 1, &error);
         fail_no_more();
         ck_assert_int_ne(status, NG_OK);
         ck_assert_int_eq(access(path[0], F_OK), 0);

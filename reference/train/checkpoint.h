@@ -85,9 +85,12 @@ void ng_checkpoint_abandon(ng_checkpoint_writer *writer);
  * if there is none or no root. Returns NG_OK, NG_BAD_FILE or NG_NO_MEMORY. */
 ng_status ng_checkpoint_latest(char **path, const char *root, ng_error *error);
 
-/* Remove the checkpoints of the lowest steps until n > 0 are left; n = 0 keeps
- * all. Returns NG_OK, NG_BAD_FILE or NG_NO_MEMORY. */
-ng_status ng_checkpoint_keep(const char *root, int64_t n, ng_error *error);
+/* After the checkpoint of step `newest` was written: remove those of higher
+ * steps, which a run left that has since gone on from an earlier one (its log no
+ * longer has their steps), then those of the lowest until n > 0 are left; n = 0
+ * keeps all. Returns NG_OK, NG_BAD_FILE or NG_NO_MEMORY. */
+ng_status ng_checkpoint_keep(const char *root, int64_t newest, int64_t n,
+                             ng_error *error);
 
 typedef struct ng_checkpoint {
     int64_t step;

@@ -8,8 +8,8 @@
 #include "reference/train/checkpoint.h"
 #include "reference/train/checkpoint_files.h"
 
-/* How many checkpoints a root has, and the lowest step of them. */
-static int64_t count(int64_t *lowest, DIR *directory)
+/* How many checkpoints a root has, and their lowest and highest step. */
+static int64_t count(int64_t *lowest, int64_t *highest, DIR *directory)
 {
     const struct dirent *entry;
     int64_t n = 0, step;
@@ -19,6 +19,7 @@ static int64_t count(int64_t *lowest, DIR *directory)
     while ((entry = readdir(directory)) != NULL)
         if (ng_checkpoint_step_of(&step, entry->d_name)) {
             *lowest = n == 0 || step < *lowest ? step : *lowest;
+            *highest = n == 0 || step > *highest ? step : *highest;
             n++;
         }
     return n;
@@ -46,16 +47,20 @@ static ng_status take_away(const char *root, int64_t step, ng_error *error)
     return status;
 }
 
-ng_status ng_checkpoint_keep(const char *root, int64_t n, ng_error *error)
+ng_status ng_checkpoint_keep(const char *root, int64_t newest, int64_t n,
+                             ng_error *error)
 {
     DIR *directory = opendir(root);
     ng_status status = NG_OK;
-    int64_t lowest = 0;
+    int64_t lowest = 0, highest = 0;
 
     if (directory == NULL)
         return ng_file_fail(error, NG_BAD_FILE, root, NULL, "open", "%s",
                             strerror(errno));
-    while (status == NG_OK && n > 0 && count(&lowest, directory) > n)
+    while (status == NG_OK && count(&lowest, &highest, directory) > 0
+           && highest > newest)
+        status = take_away(root, highest, error);
+    while (status == NG_OK && n > 0 && count(&lowest, &highest, directory) > n)
         status = take_away(root, lowest, error);
     closedir(directory);
     return status;

@@ -119,6 +119,30 @@ static ng_status check(ng_tokens *tokens, ng_error *error)
     return status;
 }
 
+/* Every token is in the vocabulary. Two bytes cannot pass 65535. */
+static ng_status check_tokens(const ng_tokens *tokens, ng_error *error)
+{
+    enum { PIECE = 1 << 16 };
+    ng_status status = NG_OK;
+
+    if (width(tokens->format) == 1 || tokens->vocabulary > UINT16_MAX)
+        return NG_OK;
+
+    int32_t *piece = malloc(PIECE * sizeof *piece);
+
+    if (piece == NULL)
+        return ng_fail(error, NG_NO_MEMORY, "%s: out of memory",
+                       tokens->file.path);
+    for (int64_t at = 0; at < tokens->n && status == NG_OK; at += PIECE) {
+        const int64_t left = tokens->n - at;
+
+        status = ng_tokens_read(piece, tokens, at, left < PIECE ? left : PIECE,
+                                error);
+    }
+    free(piece);
+    return status;
+}
+
 ng_status ng_tokens_open(ng_tokens *out, const char *path,
                          ng_tokens_format format, int64_t vocabulary,
                          ng_error *error)
@@ -130,6 +154,8 @@ ng_status ng_tokens_open(ng_tokens *out, const char *path,
     if (status != NG_OK)
         return status;
     status = check(&tokens, error);
+    if (status == NG_OK)
+        status = check_tokens(&tokens, error);
     if (status == NG_OK)
         status = ng_checksum_file(&tokens.checksum, &size, path, error);
     if (status == NG_OK)

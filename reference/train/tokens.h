@@ -40,9 +40,11 @@ typedef struct ng_tokens {
 } ng_tokens;
 
 /* Open a file of at least one token.
- *   vocabulary  1 .. 65536; a file of bytes needs 256
- * Returns NG_OK, to be undone by ng_tokens_close; NG_BAD_FILE or NG_NO_MEMORY
- * with *out untouched. path must outlive *out. */
+ *   vocabulary  at least 1; a file of bytes needs 256. The whole file is read,
+ *               so that a token past it is known before the first step
+ * Returns NG_OK, to be undone by ng_tokens_close; NG_BAD_FILE (a token past the
+ * vocabulary: the line names it) or NG_NO_MEMORY with *out untouched. path must
+ * outlive *out. */
 ng_status ng_tokens_open(ng_tokens *out, const char *path,
                          ng_tokens_format format, int64_t vocabulary,
                          ng_error *error);
@@ -53,8 +55,8 @@ void ng_tokens_close(ng_tokens *tokens);
 /* Read tokens first .. first + n - 1.
  *   out  [n]
  * Returns NG_OK, NG_BAD_SHAPE (not all of them exist), NG_BAD_FILE (also for a
- * token past the vocabulary, which the line names) or NG_NO_MEMORY; *out is
- * then undefined. */
+ * token past the vocabulary: the file has changed since) or NG_NO_MEMORY; *out
+ * is then undefined. */
 ng_status ng_tokens_read(int32_t *out, const ng_tokens *tokens, int64_t first,
                          int64_t n, ng_error *error);
 

@@ -341,7 +341,8 @@ static ng_status write_all(const ng_train *train, const ng_tensor_file *whole,
             ng_checkpoint_abandon(&writer);
     }
     if (status == NG_OK)
-        status = ng_checkpoint_keep(root, train->config->save_keep, error);
+        status = ng_checkpoint_keep(root, train->step, train->config->save_keep,
+                                    error);
     json_decref(state);
     return status;
 }
