@@ -529,6 +529,72 @@ START_TEST(variants)
 }
 END_TEST
 
+/* The last part of DeepSeek-V3's training stops the biases; they still choose
+ * (arXiv 2412.19437, 4.2). Expert 4, sigmoids below 1 and a bias of 10, is every
+ * token's. */
+START_TEST(trap_bias_that_no_longer_moves)
+{
+    static const float state[6] = {0.0f, 0.0f, 0.0f, 0.0f, 10.0f, 0.0f};
+    ng_model_config c = small();
+    const ng_recipe recipe = recipe_of("bf16", NG_RECOMPUTE_NONE);
+    const ng_model_shard shard = {0, SEQUENCES, LENGTH, tokens[0],
+                                  tokens[0] + 1};
+    ng_model_result result;
+    ng_model *m = NULL;
+    ng_error error;
+    float kept[6];
+
+    c.bias_speed = 0.0;
+    ck_assert_int_eq(ng_model_create(&m, &c, &recipe, ng_backend_reference(),
+                                     ng_comm_self(), &error),
+                     NG_OK);
+    ck_assert_int_eq(ng_model_n_state(m), 6);
+    for (int64_t i = 0; i < ng_model_n_parameters(m); i++) {
+        float *theta = malloc((size_t)ng_model_parameter_of(m, i)->n
+                              * sizeof *theta);
+
+        ng_model_initial(theta, m, i, 3);
+        ck_assert_int_eq(ng_model_load(m, i, theta, &error), NG_OK);
+        free(theta);
+    }
+    ck_assert_int_eq(ng_model_set_state(m, state, &error), NG_OK);
+    ck_assert_int_eq(ng_model_begin_step(m, 1, TOKENS, &error), NG_OK);
+    ck_assert_int_eq(ng_model_forward_backward(m, &shard, &error), NG_OK);
+    ck_assert_int_eq(ng_model_end_step(&result, m, &error), NG_OK);
+    ck_assert_int_eq(ng_model_load_of_experts(m)[4], TOKENS);
+    ng_model_update_router(m);
+    ng_model_get_state(kept, m);
+    ck_assert_mem_eq(kept, state, sizeof state);
+    ng_model_free(m);
+}
+END_TEST
+
+/* Of 5 experts on 2 ranks the second has 3: that is what a rank needs. */
+START_TEST(trap_rank_with_the_most_experts)
+{
+    ng_model_config c = small();
+    const ng_recipe recipe = recipe_of("bf16", NG_RECOMPUTE_NONE);
+    ng_explain_setting setting = {1, SEQUENCES, LENGTH, 7.125, false};
+    const int64_t expert = 3LL * 64 * 40; /* gate, up and down */
+    ng_model_count one, two, many;
+    ng_error error;
+
+    c.experts = 5;
+    c.expert_groups = c.top_groups = 1;
+    ck_assert_int_eq(ng_model_count_of(&one, &c, &recipe, &setting, &error),
+                     NG_OK);
+    setting.ranks = 2;
+    ck_assert_int_eq(ng_model_count_of(&two, &c, &recipe, &setting, &error),
+                     NG_OK);
+    setting.ranks = 100; /* more than experts: some have one */
+    ck_assert_int_eq(ng_model_count_of(&many, &c, &recipe, &setting, &error),
+                     NG_OK);
+    ck_assert_int_eq(one.parameters_on_rank, one.parameters);
+    ck_assert_int_eq(two.parameters_on_rank, one.parameters - 2 * expert);
+    ck_assert_int_eq(many.parameters_on_rank, one.parameters - 4 * expert);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("model, steps");
@@ -544,6 +610,8 @@ int main(void)
     tcase_add_test(tcase, deepseek_is_counted);
     tcase_add_loop_test(tcase, learns, 1, 4);
     tcase_add_test(tcase, variants);
+    tcase_add_test(tcase, trap_bias_that_no_longer_moves);
+    tcase_add_test(tcase, trap_rank_with_the_most_experts);
     suite_add_tcase(suite, tcase);
     return run_suite(suite);
 }

@@ -70,7 +70,8 @@ typedef struct ng_model_config {
     bool softmax_router;               /* else sigmoid */
     bool normalize_weights;
     double route_scale;
-    double bias_speed;   /* of the selection bias, a step; 0: no bias */
+    double bias_speed;   /* of the selection bias, a step; 0: it stays as it is
+                            (0, or what was loaded) */
     double balance_loss; /* alpha of the sequence balance loss; 0: none */
     int64_t mtp_depth;   /* modules that predict further tokens; 0 */
     double mtp_weight;   /* lambda: their mean loss times it */
@@ -241,13 +242,14 @@ typedef struct ng_explain_setting {
  * row of each array, as the model stores and sends it. */
 typedef struct ng_model_count {
     int64_t parameters, active; /* all; used by one token (MTP modules apart) */
-    int64_t parameters_on_rank; /* of the first rank */
+    int64_t parameters_on_rank; /* of a rank that has the most experts */
     /* bytes a token in one MoE layer, the first: sent forward (both ways), sent
      * backward, kept by the MoE part */
     double sent_forward, sent_backward, stored_moe;
     double stored_token;    /* bytes a token kept in the whole model */
     double weight_bytes;    /* working copies of weights on a rank */
-    double gradient_bytes;  /* their sum, FP32 */
+    double gradient_bytes;  /* their sum, FP32, once: without what the tree of
+                               several shards holds on the way */
     double peak_activation; /* bytes on a rank: what is kept of a shard, and the
                                larger of its logits and of what the hungriest
                                layer makes again */

@@ -63,8 +63,9 @@ static bool count_parameter(void *context, const ng_listed *l)
     const counting *c = context;
     ng_model_count *count = c->count;
     const int64_t n = l->rows * l->cols;
-    /* the first rank has no fewer experts than floor(E / ranks) */
-    const int64_t here = c->config->experts / c->setting->ranks;
+    /* the most that a rank has of each layer */
+    const int64_t here =
+        ng_ceil_div(c->config->experts, c->setting->ranks);
 
     count->parameters += n;
     if (l->layer < c->config->layers && l->expert < c->config->top_k)

@@ -40,9 +40,7 @@ static void route(ng_pass *p, const ng_layer *layer, ng_saved *saved,
     }
     NG_DO(p, p->b->router(p->c, &saved->a[NG_KEPT_SCORES], saved->expert,
                           &saved->a[NG_KEPT_ROUTE_WEIGHT], load, &nan_rows,
-                          &balance, &logits,
-                          m->config.bias_speed > 0.0 ? &layer->bias : NULL,
-                          &shape));
+                          &balance, &logits, &layer->bias, &shape));
     if (p->status == NG_OK && counting) {
         for (int64_t e = 0; e < shape.experts; e++)
             m->load[layer->moe_index * shape.experts + e] += load[e];
