@@ -99,6 +99,52 @@ START_TEST(trap_l24_router_nan)
 }
 END_TEST
 
+/* Two tokens of a sequence, 4 experts, 2 slots: the first's sigmoids are all 0,
+ * and so are its weights; the second's are 1/2. f = (1, 1, 1, 1) from two choices
+ * of experts 0 and 1 by each: E / (k L) * 2 = 2, 2, 0, 0. P of the second alone:
+ * 1/4 * 1/2. The loss is 0.5 * (2 + 2) / 8, and no gradient is NaN. */
+START_TEST(trap_scores_that_are_all_zero)
+{
+    const ng_router_shape shape = {.experts = 4,
+                                   .top_k = 2,
+                                   .n_groups = 1,
+                                   .top_groups = 1,
+                                   .normalize = true,
+                                   .route_scale = 1.0f,
+                                   .sequences = 1,
+                                   .length = 2,
+                                   .balance = 0.5f};
+    ng_array l = matrix_of(NG_CARRY_FP32, 2, 4);
+    ng_array s = matrix_of(NG_CARRY_FP32, 2, 4);
+    ng_array w = matrix_of(NG_CARRY_FP32, 2, 2);
+    ng_array grad_w = matrix_of(NG_CARRY_FP32, 2, 2);
+    ng_array grad_l = matrix_of(NG_CARRY_FP32, 2, 4);
+    int32_t expert[4];
+    int64_t load[4] = {0}, nan_rows = 0;
+    double balance = 0.0;
+
+    for (int i = 0; i < 8; i++)
+        ((float *)l.data)[i] = i < 4 ? -1000.0f : 0.0f;
+    for (int i = 0; i < 4; i++)
+        ((float *)grad_w.data)[i] = 1.0f;
+    ck_assert_int_eq(b->router(b->context, &s, expert, &w, load, &nan_rows,
+                               &balance, &l, NULL, &shape),
+                     NG_OK);
+    ck_assert_float_eq(((float *)w.data)[0], 0.0f);
+    ck_assert_float_eq(((float *)w.data)[1], 0.0f);
+    ck_assert_int_eq(nan_rows, 0);
+    ck_assert_int_eq(load[0] + load[1], 4);
+    ck_assert_double_eq(balance, 0.25);
+    ck_assert_int_eq(b->router_backward(b->context, &grad_l, &grad_w, &s,
+                                        expert, &shape, 1.0f),
+                     NG_OK);
+    for (int i = 0; i < 4; i++)
+        ck_assert_float_eq(((float *)grad_l.data)[i], 0.0f);
+    for (int i = 4; i < 8; i++)
+        ck_assert(isfinite(((float *)grad_l.data)[i]));
+}
+END_TEST
+
 /* The bias chooses; the weights are the scores without it. */
 START_TEST(bias_is_for_the_choice_alone)
 {
@@ -396,6 +442,7 @@ int main(void)
     tcase_set_timeout(tcase, 60);
     tcase_add_test(tcase, trap_l24_router_ties);
     tcase_add_test(tcase, trap_l24_router_nan);
+    tcase_add_test(tcase, trap_scores_that_are_all_zero);
     tcase_add_test(tcase, bias_is_for_the_choice_alone);
     tcase_add_test(tcase, groups_outside_are_no_candidates);
     tcase_add_test(tcase, choice_by_sorting);

@@ -9,7 +9,9 @@
  * 20), in which f has no gradient:
  *   f[e] = E / (S L) * tokens that chose e;  P[e] = mean over tokens of
  *   s[e] / sum s;  loss = alpha * sum of f[e] P[e]
- * A NaN row takes no part in either, but counts among the L.
+ * A NaN row takes no part in either, but counts among the L; nor has a row whose
+ * scores are all 0 (every logit below -87) a P or a gradient: its shares of 0
+ * are no numbers, as in the weights.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -215,7 +217,7 @@ static void sequence_shares(float *f, double *P, const float *scores,
             sum += s[e];
         for (int64_t slot = 0; slot < k; slot++)
             f[expert[t * k + slot]] += 1.0f;
-        for (int64_t e = 0; P != NULL && e < n; e++)
+        for (int64_t e = 0; P != NULL && sum > 0.0f && e < n; e++)
             P[e] += (double)(s[e] / sum);
     }
     for (int64_t e = 0; e < n; e++) {
@@ -303,6 +305,8 @@ static void add_balance_row(float *grad, const float *s, const float *f,
 
     for (int64_t e = 0; e < n; e++)
         sum += s[e];
+    if (sum == 0.0f)
+        return;
     for (int64_t e = 0; e < n; e++)
         mean += f[e] * (s[e] / sum);
     for (int64_t e = 0; e < n; e++)
