@@ -79,6 +79,11 @@ START_TEST(configurations)
     CASE("layers: 4097 is not in 1..4096", c.layers = 4097);
     CASE("dense_layers: 3 is not in 0..2", c.dense_layers = 3);
     CASE("mtp_depth: -1 is not in 0..16", c.mtp_depth = -1);
+    /* 4096 layers, 2^20 + 1 experts of 3 matrices of 2^62 */
+    CASE("hidden: with the other sizes about 5.9e+28 parameters, more than "
+         "2^53",
+         c.layers = 4096;
+         c.experts = 1 << 20; c.expert_ffn = c.hidden = INT32_MAX);
     CASE("kv_rank: 0 is not in 1..2147483647", c.kv_rank = 0);
     CASE("rope_dim: 15 is odd", c.rope_dim = 15);
     CASE("kv_heads: 5 is not in 1..4", c.attention = NG_ATTENTION_GQA;

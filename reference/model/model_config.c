@@ -37,7 +37,8 @@ ng_model_config ng_model_config_default(void)
     };
 }
 
-/* Sizes stay below 2^31 each, so that a product of two fits 64 bits. */
+/* Sizes stay below 2^31 each, so that a product of two fits 64 bits; those of
+ * more, and sums over layers, are bounded by the number of parameters. */
 typedef struct bound {
     const char *name;
     int64_t value, least, most;
@@ -132,6 +133,28 @@ static ng_status check_numbers(const ng_model_config *c, ng_error *error)
     return NG_OK;
 }
 
+/* Matrices alone, in FP64; every layer as if it were both dense and not. */
+static double parameters_of(const ng_model_config *c)
+{
+    const double hidden = (double)c->hidden, heads = (double)c->heads;
+    const double rope = (double)c->rope_dim, v = (double)c->v_dim;
+    const double nope = (double)c->nope_dim, kv_rank = (double)c->kv_rank;
+    const double q_rank = (double)c->q_rank;
+    const double experts =
+        c->experts > 0 ? (double)(c->experts + c->shared_experts) : 0.0;
+    const double mla = hidden * (q_rank + kv_rank + rope)
+                       + heads * (nope + rope) * (q_rank + hidden)
+                       + heads * (nope + v) * kv_rank + heads * v * hidden;
+    const double gqa = 4.0 * heads * (double)c->head_dim * hidden;
+    const double layer =
+        (c->attention == NG_ATTENTION_MLA ? mla : gqa)
+        + 3.0 * hidden * ((double)c->ffn + experts * (double)c->expert_ffn)
+        + experts * hidden + 2.0 * hidden * hidden;
+
+    return (double)(c->layers + c->mtp_depth) * layer
+           + 2.0 * hidden * (double)c->vocabulary;
+}
+
 ng_status ng_model_config_check(const ng_model_config *c, ng_error *error)
 {
     const int64_t most = INT32_MAX;
@@ -156,5 +179,10 @@ ng_status ng_model_config_check(const ng_model_config *c, ng_error *error)
         status = check_experts(c, error);
     if (status == NG_OK)
         status = check_numbers(c, error);
+    if (status == NG_OK && parameters_of(c) > 0x1p+53)
+        status = ng_fail(error, NG_BAD_VALUE,
+                         "hidden: with the other sizes about %.2g parameters, "
+                         "more than 2^53",
+                         parameters_of(c));
     return status;
 }

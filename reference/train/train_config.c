@@ -41,8 +41,8 @@ static const char *const states[] = {"fp32", "flash", NULL};
             required, meaning                                          \
     }
 
-/* Largest sizes: what the products of ng_model's shapes still hold in 63 bits.
- */
+/* Largest sizes: bytes of any array of a shard then fit 63 bits, and those of
+ * all parameters do by what ng_model_config_check says of them. */
 #define WIDE 1048576
 #define LONG 1e9
 
@@ -250,6 +250,9 @@ ng_status ng_train_config_check(const ng_train_config *config, const char *path,
     if (config->sequences
         > INT64_MAX / 4096 / config->sequence / config->shards)
         return refuse(config, path, "batch.shards", error, "is too large");
+    if (config->sequences > ((INT64_C(1) << 28) / config->sequence))
+        return refuse(config, path, "batch.sequences", error,
+                      "makes shards of more than 2^28 tokens");
     if (config->warmup > config->steps)
         return refuse(config, path, "schedule.warmup", error,
                       "is more than steps");
