@@ -47,6 +47,14 @@ ng_status ng_train_open_texts(ng_train *train, ng_error *error)
                                 config->model.vocabulary, error);
         train->valid = &train->other;
         train->n_valid = train->other.n;
+        if (status == NG_OK
+            && (train->other.format == NG_TOKENS_BYTES)
+                   != (train->text.format == NG_TOKENS_BYTES))
+            status = ng_file_fail(
+                error, NG_BAD_FILE, config->validation, NULL, "tokens",
+                "are of another kind (%s) than those of %s (%s)",
+                ng_tokens_format_names[train->other.format], config->train,
+                ng_tokens_format_names[train->text.format]);
     } else {
         train->valid = &train->text;
         train->n_valid =

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -46,6 +47,56 @@ static json_t *value_of(const ng_train_config *config,
     return json_string(at);
 }
 
+/* What a recipe says of a site, in words; whatever else has its name. What is
+ * made again in backward is no part of it: that changes no bit. */
+static json_t *site_of(const ng_layer_recipe *recipe, ng_site site)
+{
+    const ng_site_recipe *s = &recipe->site[site];
+
+    return json_sprintf(
+        "multiply %s %s, store %s %s %s, send %s %s %s %s%s%s",
+        ng_carrier_name(s->multiply), ng_carrier_name(s->multiply_grad),
+        ng_carrier_name(s->store_x), ng_carrier_name(s->store_gate_up),
+        ng_carrier_name(s->store_h), ng_carrier_name(s->send_x),
+        ng_carrier_name(s->send_y), ng_carrier_name(s->send_grad_y),
+        ng_carrier_name(s->send_grad_x),
+        recipe->operation[site][0] != '\0' ? ", operation " : "",
+        recipe->operation[site]);
+}
+
+/* Sites of all layers, and those of single ones that differ from them. */
+static bool add_recipe(json_t *identity, const ng_recipe *recipe)
+{
+    bool whole = json_object_set_new(identity, "recipe",
+                                     json_string(recipe->name))
+                     == 0
+                 && json_object_set_new(
+                        identity, "recipe.residual",
+                        json_string(ng_carrier_name(recipe->residual)))
+                        == 0;
+
+    for (int i = 0; i < NG_N_SITES && whole; i++) {
+        const ng_site site = (ng_site)i;
+        json_t *all = site_of(&recipe->all, site);
+        char name[64];
+
+        for (int64_t o = 0; o < recipe->n_overrides && whole; o++) {
+            json_t *own = site_of(&recipe->overrides[o].recipe, site);
+
+            snprintf(name, sizeof name, "recipe.layer %" PRId64 ".%s",
+                     recipe->overrides[o].layer, ng_site_name(site));
+            if (own == NULL || json_equal(own, all))
+                whole = own != NULL;
+            else
+                whole = json_object_set(identity, name, own) == 0;
+            json_decref(own);
+        }
+        snprintf(name, sizeof name, "recipe.%s", ng_site_name(site));
+        whole = json_object_set_new(identity, name, all) == 0 && whole;
+    }
+    return whole;
+}
+
 static json_t *checksum_of(const ng_tokens *tokens)
 {
     char digits[NG_CHECKSUM_TEXT];
@@ -68,10 +119,7 @@ json_t *ng_train_identity(const ng_train *train)
                         == 0
                     && whole;
     }
-    whole = json_object_set_new(identity, "recipe",
-                                json_string(train->recipe->name))
-                == 0
-            && whole;
+    whole = add_recipe(identity, train->recipe) && whole;
     whole =
         json_object_set_new(identity, "data.train", checksum_of(&train->text))
             == 0

@@ -67,11 +67,16 @@ ng_status ng_train_take_pretrained(ng_train *train, ng_error *error)
     const int result = glob(config->pretrained, GLOB_ERR, NULL, &found);
     ng_status status;
 
-    if (result == GLOB_NOSPACE)
-        return ng_train_no_memory(error);
-    if (result != 0)
-        return ng_file_fail(error, NG_BAD_FILE, config->pretrained, NULL,
-                            "pretrained.files", "there is no such file");
+    if (result != 0) {
+        globfree(&found);
+        return result == GLOB_NOSPACE
+                   ? ng_train_no_memory(error)
+                   : ng_file_fail(error, NG_BAD_FILE, config->pretrained, NULL,
+                                  "pretrained.files",
+                                  result == GLOB_ABORTED
+                                      ? "a directory cannot be read"
+                                      : "there is no such file");
+    }
     status = ng_pretrained_open(&pretrained, config->names,
                                 (const char *const *)found.gl_pathv,
                                 found.gl_pathc, error);
