@@ -94,6 +94,7 @@ static const struct {
     {"layer 3 residual fp32\n", "mine:24: residual: no such key"},
     {"layer 3 ffn.multiply mxfp4\n", "mine:24: mxfp4: a format that this key"},
     {"layer 99999999999999999999 recompute full\n", "not a layer"},
+    {"# \xff\n", "mine:24: line: not UTF-8"},
     {"ffn.operation swiglu\n", "mine:24: swiglu: not of the form"},
     {"ffn.operation mine:\n", "mine:24: mine:: not of the form"},
 };
@@ -125,6 +126,11 @@ START_TEST(what_is_missing)
     ck_assert_ptr_nonnull(strstr(error.text, "zero:2: line"));
     ck_assert_int_eq(ng_recipe_parse(&r, "", 0, "empty", &error), NG_BAD_FILE);
     ck_assert_str_eq(error.text, "empty: name: missing");
+    /* a study makes a directory of it */
+    ck_assert_int_eq(ng_recipe_parse(&r, "name ../x\n", 10, "up", &error),
+                     NG_BAD_FILE);
+    ck_assert_str_eq(error.text, "up:1: ../x: not a name of letters, digits, "
+                                 "'_', '-' and '.'");
     ck_assert_int_eq(ng_recipe_open(&r, "fp6", &error), NG_BAD_FILE);
     ck_assert_ptr_nonnull(strstr(error.text, "no such name"));
     ck_assert_int_eq(ng_recipe_open(&r, "/nowhere/x.recipe", &error),

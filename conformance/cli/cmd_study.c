@@ -186,7 +186,8 @@ static int lock(int *lock, const job *j)
     if (*lock < 0)
         return ng_complain(NG_EXIT_ENVIRONMENT, "study", "%s: %s", run,
                            strerror(errno));
-    if (flock(*lock, LOCK_EX | LOCK_NB) == 0)
+    /* Not every file system locks a directory: only another's lock counts. */
+    if (flock(*lock, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)
         return NG_EXIT_OK;
     close(*lock);
     return ng_complain(NG_EXIT_ENVIRONMENT, "study",
@@ -405,6 +406,29 @@ static int report(const study *s)
     return exit_status;
 }
 
+/* A run's directory has its recipe's name: no two recipes may have the same (one
+ * given twice is itself). One that cannot be opened is told of by its run. */
+static int check_names(const study *s)
+{
+    char names[MAX_RECIPES][NG_RECIPE_MAX_NAME] = {""};
+
+    for (int i = 0; i < s->n_recipes; i++) {
+        ng_recipe recipe;
+
+        if (ng_recipe_open(&recipe, s->names[i], NULL) != NG_OK)
+            continue;
+        snprintf(names[i], sizeof names[i], "%s", recipe.name);
+        ng_recipe_free(&recipe);
+        for (int j = 0; j < i; j++)
+            if (strcmp(names[i], names[j]) == 0
+                && strcmp(s->names[i], s->names[j]) != 0)
+                return ng_complain(NG_EXIT_USAGE, "study",
+                                   "--recipes: %s and %s are both named %s",
+                                   s->names[j], s->names[i], names[i]);
+    }
+    return NG_EXIT_OK;
+}
+
 int ng_cmd_study(int argc, char **argv)
 {
     char recipes[MAX_LIST];
@@ -423,6 +447,9 @@ int ng_cmd_study(int argc, char **argv)
         return ng_complain(NG_EXIT_USAGE, "study",
                            "--recipes: 1 to %d names with commas between them",
                            MAX_RECIPES);
+    exit_status = check_names(&s);
+    if (exit_status != NG_EXIT_OK)
+        return exit_status;
     ng_stop_catch();
     exit_status = train_all(&s, argc, argv);
     return exit_status == NG_EXIT_OK && !a.sharded ? report(&s) : exit_status;

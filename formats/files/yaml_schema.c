@@ -120,6 +120,8 @@ static const char *take_text(char *out, const ng_yaml_field *field,
     for (size_t i = 0; i < value->length; i++)
         if ((unsigned char)value->text[i] < 0x20 || value->text[i] == 0x7F)
             return "holds a control byte";
+    if (!ng_is_utf8(value->text))
+        return "is not UTF-8";
     memcpy(out, value->text, value->length + 1);
     return NULL;
 }

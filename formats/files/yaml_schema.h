@@ -31,7 +31,7 @@ typedef enum ng_yaml_kind {
     NG_YAML_NUMBER, /* double: a decimal number, finite */
     NG_YAML_FLAG,   /* bool: true or false */
     NG_YAML_CHOICE, /* int: the index of one of `choices` */
-    NG_YAML_TEXT    /* char[size]: any text without control bytes */
+    NG_YAML_TEXT    /* char[size]: any UTF-8 without control bytes */
 } ng_yaml_kind;
 
 typedef struct ng_yaml_field {

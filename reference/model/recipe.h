@@ -5,7 +5,7 @@
  * than stored. It is data: a text file, a rule a line (configs/recipes/, the
  * three of the project are embedded), "#" starts a comment:
  *
- *     name                 mxfp4
+ *     name                 mxfp4        # letters, digits, '_', '-' and '.'
  *     source               arXiv 2603.02731
  *     residual             bf16
  *     attention.multiply   fp8          # linear layers of the attention

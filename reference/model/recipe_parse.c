@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/files/file_error.h"
 #include "reference/model/recipe.h"
 
 enum { MAX_LINE = 1024, MAX_LAYERS = 4096 };
@@ -70,6 +71,17 @@ static ng_status set_text(const parse *p, char *to, size_t size,
         return bad(p, "too long", value);
     strcpy(to, value);
     return NG_OK;
+}
+
+/* It is a directory's name in a study. */
+static ng_status set_name(const parse *p, const char *value)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyz"
+                                  "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.";
+
+    if (value[0] == '.' || value[strspn(value, letters)] != '\0')
+        return bad(p, "not a name of letters, digits, '_', '-' and '.'", value);
+    return set_text(p, p->recipe->name, sizeof p->recipe->name, value);
 }
 
 /* "subject:name": letters, digits, '_', '-' and '.'. */
@@ -149,7 +161,7 @@ static ng_status set(parse *p, char *name, char *value)
 
     if (strcmp(name, "name") == 0) {
         key = KEY_NAME;
-        status = set_text(p, recipe->name, sizeof recipe->name, value);
+        status = set_name(p, value);
     } else if (strcmp(name, "source") == 0) {
         key = KEY_SOURCE;
         status = set_text(p, recipe->source, sizeof recipe->source, value);
@@ -279,6 +291,8 @@ static ng_status parse_lines(parse *p, const char *text, int64_t n,
             return bad(p, "too long, or not text", "line");
         memcpy(line, text, length);
         line[length] = '\0';
+        if (!ng_is_utf8(line))
+            return bad(p, "not UTF-8", "line");
         status = parse_line(p, line, of_layers);
         if (status != NG_OK)
             return status;
