@@ -115,7 +115,7 @@ grep -q nosuch err || complain 'an unknown recipe: not named'
 study 2 --recipes bf16 --seeds 1 --out three --set evaluation.every=4
 grep -q 'evaluation.every: does not divide steps' err || complain 'the end is not evaluated'
 study 2 --recipes , --out three
-sed -e 's/^name .*/name bf16/' "$srcdir/configs/recipes/fp8.recipe" > other.recipe
+sed -e 's/^name .*/name bf16/' "${srcdir:?}/configs/recipes/fp8.recipe" > other.recipe
 study 2 --recipes bf16,./other.recipe --seeds 1 --out twice
 grep -q 'bf16 and ./other.recipe are both named bf16' err || complain 'two of one name'
 [ ! -e twice ] || complain 'two of one name: begun'

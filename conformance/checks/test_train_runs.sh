@@ -35,6 +35,15 @@ train 0 --quiet --set run=parts --resume parts --json
 grep -q '"step": 24' out || complain 'resumed at the end'
 same whole parts 'resumed at the end'
 
+# Gone on from an earlier checkpoint: what is written then is the last one, and the
+# steps that were given up are gone (keep: 2; the newest were kept, of the old run).
+train 0 --quiet --set run=back --steps 12
+train 0 --quiet --set run=back --resume back/step-0000000008 --steps 9
+[ "$(printf '%s ' back/step-*)" = 'back/step-0000000008 back/step-0000000009 ' ] ||
+    complain "gone back: $(printf '%s ' back/step-*)"
+train 0 --quiet --set run=back --resume back
+same whole back 'gone back'
+
 # SIGTERM ends it after a step, with a checkpoint.
 "$NARROWGAUGE" train -c tiny.yaml --quiet --set run=term > out 2> err &
 pid=$!
@@ -104,6 +113,25 @@ grep -q 'data.train: the checkpoint has' err || complain 'another text'
 train 2 --quiet --set run=parts --resume nowhere
 grep -q 'nowhere: resume: there is no checkpoint' err || complain 'nothing to resume'
 
+# Another's log under way: the run is left alone.
+flock back/log.jsonl -c 'sleep 5' &
+sleep 0.3
+train 4 --quiet --set run=back --resume back
+kill %% 2> delta.txt
+grep -q 'back/log.jsonl: lock: .*another process writes it' err || complain 'two at a time'
+same whole back 'two at a time'
+
+# A recipe is what it says, not what it is called.
+sed -e 's/^name .*/name mine/' "${srcdir:?}/configs/recipes/bf16.recipe" > mine.recipe
+train 0 --quiet --set run=mine --recipe ./mine.recipe --steps 2
+sed -i 's/^expert.send_x .*/expert.send_x fp8/' mine.recipe
+train 2 --quiet --set run=mine --recipe ./mine.recipe --resume mine
+grep -q 'recipe.expert: the checkpoint has "multiply bf16 bf16' err || complain 'another mine'
+sed -i 's/^expert.send_x .*/expert.send_x bf16/' mine.recipe
+echo 'layer 1 ffn.multiply fp8' >> mine.recipe
+train 2 --quiet --set run=mine --recipe ./mine.recipe --resume mine
+grep -q 'recipe.layer 1.ffn: the checkpoint has none' err || complain 'another layer'
+
 # ---- errors ----------------------------------------------------------------------
 refused() {
     local want=$1 status=$2
@@ -126,6 +154,17 @@ refused 'schedule.warmup: is more than steps' 2 --set steps=3
 refused 'gone: open: ' 2 --set data.train=gone
 refused 'no such backend' 2 --backend abacus
 refused 'nosuch' 2 --recipe nosuch
+refused 'is not UTF-8' 2 --set $'about=\xff'
+refused 'model.hidden: with the other sizes about' 2 --set model.hidden=1048576 \
+    --set model.experts=65536 --set model.expert_ffn=1048576
+refused 'batch.sequences: makes shards of more' 2 --set batch.sequences=65536 \
+    --set batch.sequence=8192 --set model.length=8192
+printf '\1\1\0\2' > past.bin
+refused 'past.bin: tokens: number 1 is 512, the vocabulary has 512' 2 \
+    --set data.train=past.bin --set model.vocabulary=512
+printf '%8000s' '' > plain.bin
+refused 'text: tokens: are of another kind (bytes) than those of plain.bin (nanogpt)' 2 \
+    --set data.train=plain.bin --set model.vocabulary=65536 --set data.validation=text
 refused '--sample: needs --resume' 2 --sample x
 refused 'are too few' 2 --set data.validation_share=0.0001
 train 2 --quiet --set run=whole

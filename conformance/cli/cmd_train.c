@@ -226,12 +226,13 @@ static int sample(job *j)
     return NG_EXIT_OK;
 }
 
-/* The last word: rank 0's alone. */
-static int sum_up(const job *j, double loss, bool stopped)
+/* The last word: rank 0's alone. loss is that of an evaluation, of step `at`; at
+ * -1: of none in this run, and nothing is said against it. */
+static int sum_up(const job *j, double loss, int64_t at, bool stopped)
 {
     const int64_t step = ng_train_step_of(j->train);
     const double trigram = ng_train_trigram(j->train);
-    const bool finite = isfinite(loss);
+    const bool finite = at < 0 || isfinite(loss);
     const int exit_status = finite ? NG_EXIT_OK : NG_EXIT_DIFFERENCE;
 
     if (j->comm->rank != 0)
@@ -248,9 +249,13 @@ static int sum_up(const job *j, double loss, bool stopped)
                        == NG_EXIT_OK
                    ? exit_status
                    : NG_EXIT_ENVIRONMENT;
-    printf("%s: step %lld of %lld, validation loss %.4f", j->config.run,
-           (long long)step, (long long)j->config.steps, loss);
-    if (isfinite(trigram))
+    printf("%s: step %lld of %lld", j->config.run, (long long)step,
+           (long long)j->config.steps);
+    if (at >= 0)
+        printf(", validation loss %.4f", loss);
+    if (at >= 0 && at < step)
+        printf(" at step %lld", (long long)at);
+    if (at >= 0 && isfinite(trigram))
         printf(" (a trigram model: %.4f)", trigram);
     printf(", %lld steps skipped\n", (long long)ng_train_skipped(j->train));
     if (stopped || step < j->config.steps)
@@ -261,18 +266,24 @@ static int sum_up(const job *j, double loss, bool stopped)
     return exit_status;
 }
 
+/* Who stops a run wants it to end: it is not evaluated once more. */
 static int train(job *j)
 {
     const arguments *a = j->arguments;
     ng_error error = {{0}};
     bool stopped = false;
-    double loss = 0.0;
+    int64_t at = -1;
+    double loss;
     ng_status status = ng_train_run(
         &stopped, j->train, a->steps > 0 ? a->steps : j->config.steps, &error);
 
-    if (status == NG_OK)
+    loss = ng_train_last_evaluation(j->train, &at);
+    if (status == NG_OK && !stopped && at != ng_train_step_of(j->train)) {
+        at = ng_train_step_of(j->train);
         status = ng_train_evaluate(&loss, j->train, &error);
-    return status == NG_OK ? sum_up(j, loss, stopped) : failed(status, &error);
+    }
+    return status == NG_OK ? sum_up(j, loss, at, stopped)
+                           : failed(status, &error);
 }
 
 static int open_backend(job *j)

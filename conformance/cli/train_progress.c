@@ -55,7 +55,7 @@ void ng_train_print(void *context, const ng_train_progress *p)
     if (p->skipped > 0)
         fprintf(stderr, "  %" PRId64 " skipped", p->skipped);
     print_left((now - printer->start) / (double)(p->step - printer->first)
-               * (double)(p->steps - p->step));
+               * (double)(p->until - p->step));
     printer->drawn = printer->terminal && !p->evaluated;
     if (!printer->drawn)
         fputc('\n', stderr);

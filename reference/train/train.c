@@ -154,6 +154,7 @@ ng_status ng_train_create(ng_train **out, const ng_train_config *config,
         train->schedule = ng_train_schedule(config);
         train->log = (ng_train_log){.descriptor = -1};
         train->trigram = train->evaluation = NAN;
+        train->evaluated_at = -1;
         snprintf(train->log_path, sizeof train->log_path, "%s/log.jsonl",
                  config->run);
         status = prepare(train, error);
@@ -315,6 +316,7 @@ static ng_status report_evaluation(ng_train *train, ng_error *error)
     const ng_status status =
         ng_train_evaluate(&train->evaluation, train, error);
 
+    train->evaluated_at = train->step;
     return status != NG_OK
                ? status
                : ng_train_report(train,
@@ -401,6 +403,7 @@ ng_status ng_train_run(bool *stopped, ng_train *train, int64_t until,
         ng_train_progress progress = {
             .step = train->step,
             .steps = config->steps,
+            .until = until,
             .loss = report.result.loss,
             .norm = report.norm,
             .lr = report.lr,
@@ -430,6 +433,12 @@ int64_t ng_train_skipped(const ng_train *train)
 double ng_train_trigram(const ng_train *train)
 {
     return train->trigram;
+}
+
+double ng_train_last_evaluation(const ng_train *train, int64_t *step)
+{
+    *step = train->evaluated_at;
+    return train->evaluation;
 }
 
 const ng_optimizer *ng_train_optimizer(const ng_train *train)

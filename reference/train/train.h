@@ -59,6 +59,7 @@ typedef struct ng_train ng_train;
 /* What people are told after a step, on rank 0. */
 typedef struct ng_train_progress {
     int64_t step, steps; /* of the whole run */
+    int64_t until;       /* the step at which it ends, if not stopped */
     double loss, norm, lr;
     double tokens_per_second;
     double evaluation; /* the last one; NaN: none yet */
@@ -114,10 +115,12 @@ ng_status ng_train_sample(char **text, ng_train *train, const char *prompt,
                           int64_t n, ng_error *error);
 
 /* Steps so far; those of them that were skipped; the yardstick's loss, NaN where
- * there is none. */
+ * there is none; the loss of the last evaluation, also of a run before this one,
+ * and its step (-1, and NaN: none yet, or none since it was resumed). */
 int64_t ng_train_step_of(const ng_train *train);
 int64_t ng_train_skipped(const ng_train *train);
 double ng_train_trigram(const ng_train *train);
+double ng_train_last_evaluation(const ng_train *train, int64_t *step);
 
 /* The model that is trained, and the optimizer that holds the weights of this
  * rank's parameters, in the model's order; for tests. */

@@ -33,7 +33,8 @@ struct ng_train {
     char log_path[2 * NG_TRAIN_MAX_TEXT];
     ng_train_log log; /* rank 0, and not read_only */
     int64_t step, skipped;
-    double trigram, evaluation;
+    double trigram, evaluation; /* NaN: none */
+    int64_t evaluated_at;       /* the step of the latter; -1: not of this run */
 };
 
 /* One line, and the status: for an analyser that does not know ng_fail. */
