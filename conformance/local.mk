@@ -594,6 +594,7 @@ EXTRA_DIST += \
 	%D%/checks/failing_calls.h \
 	%D%/checks/failing_memory.h \
 	%D%/checks/golden_npy.h \
+	%D%/checks/lowered_field.py \
 	%D%/checks/plugin_lowered_field.c \
 	%D%/checks/golden_safetensors.h \
 	%D%/checks/optimizer_fixture.h \

@@ -14,6 +14,29 @@ bool ng_explanation_is_some(const ng_explanation *x)
            || x->by_failure != NG_KIND_NONE;
 }
 
+bool ng_explanation_predicts(const ng_explanation *x)
+{
+    return x->is_rule || x->hypothesis != NULL;
+}
+
+bool ng_explanation_give(ng_recorded *recorded, const ng_explanation *x,
+                         const ng_case *c, const ng_verify_plan *plan)
+{
+    const ng_specification right = {.subject = plan->expected};
+    ng_call call;
+
+    if (!ng_explanation_predicts(x)
+        || !ng_outputs_make(&recorded->outputs, &call, c, ng_poison[0]))
+        return false;
+    if (plan->expected_rules != NULL)
+        call.rules = *plan->expected_rules;
+    if (x->is_rule)
+        ng_rules_set(&call.rules, x->rule, x->value);
+    recorded->status = x->hypothesis != NULL ? x->hypothesis->run(&call, &right)
+                                             : ng_specified(&right, &call);
+    return recorded->status == NG_OK;
+}
+
 static ng_fault_kind kind_of_failure(const ng_failure *failure)
 {
     switch (failure->kind) {

@@ -38,6 +38,17 @@ bool ng_explanation_holds(const ng_explanation *x,
                           const struct ng_recorded *recorded,
                           const struct ng_verify_plan *plan);
 
+/* Whether a subject of which only this is known can stand in for the one that is
+ * gone: a rule or a hypothesis says every byte, a pattern does not. */
+bool ng_explanation_predicts(const ng_explanation *x);
+
+/* Fill *recorded (all zero; its outputs are then the caller's to free) with what
+ * such a subject gives for a case. Returns false where it predicts nothing or
+ * there is no memory. */
+bool ng_explanation_give(struct ng_recorded *recorded, const ng_explanation *x,
+                         const struct ng_case *c,
+                         const struct ng_verify_plan *plan);
+
 /* What the subject does, in words: "ties go away from zero: rule rounding ...".
  */
 void ng_explanation_words(char *text, size_t size, const ng_explanation *x);

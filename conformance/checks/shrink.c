@@ -32,10 +32,15 @@ bool ng_search_try(ng_search *s, ng_small *candidate)
 
     plan.turn = 0;
     plan.measure = NULL;
-    plan.record = &recorded;
+    if (plan.recall != NULL)
+        plan.recorded = &recorded;
+    else
+        plan.record = &recorded;
     if (s->tries < NG_SHRINK_TRIES) {
         s->tries++;
         same = ng_small_make(&c, candidate, &failure.id, s->variant)
+               && (plan.recall == NULL
+                   || ng_explanation_give(&recorded, s->explanation, &c, &plan))
                && !ng_verify_made_case(&failure, &c, &plan)
                && is_the_same(s, &failure, &c, &recorded);
         ng_outputs_free(&recorded.outputs);
@@ -181,7 +186,8 @@ ng_status ng_shrink(ng_operation_result *result, const ng_verify_plan *plan,
     bool any;
 
     result->shrunk[0] = result->small_case[0] = '\0';
-    if (plan->recall != NULL || !find_start(&s, &variant, result))
+    if ((plan->recall != NULL && !ng_explanation_predicts(&result->explanation))
+        || !find_start(&s, &variant, result))
         return NG_OK;
     ng_search_calm(&s);
     for (int round = 0; round < MAX_ROUNDS; round++) {
@@ -191,6 +197,9 @@ ng_status ng_shrink(ng_operation_result *result, const ng_verify_plan *plan,
         ng_search_simplify(&s);
     }
     ng_search_words(result->shrunk, sizeof result->shrunk, &s);
+    if (plan->recall != NULL)
+        strncat(result->shrunk, ", if it does so here too",
+                sizeof result->shrunk - strlen(result->shrunk) - 1);
     if (plan->small_cases != NULL) {
         snprintf(path, sizeof path, "%s/%s.safetensors", plan->small_cases,
                  result->operation->name);

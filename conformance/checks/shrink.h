@@ -19,9 +19,11 @@ enum { NG_SHRINK_TRIES = 500 };
 
 /* Shrink the first kept failure of which that is possible: result->explanation
  * holds for it, or without one it fails in the same way in the same output.
- * Those of a subject that died or hung stay as they are. Describe what is left in
+ * Those of a subject that died or hung stay as they are. Where the subject is gone
+ * (plan->recall) and the explanation predicts it, what does so is asked instead,
+ * and the description says so. Describe what is left in
  * result->shrunk: inputs, and what is wanted and got; "" where there is none, or
- * where the subject cannot be asked again. With plan->small_cases, write it
+ * where nobody can be asked. With plan->small_cases, write it
  * there (small_file.h) and its folder and name to result->small_case.
  * Returns NG_OK, or NG_BAD_FILE with a line in *error. */
 ng_status ng_shrink(ng_operation_result *result, const ng_verify_plan *plan,

@@ -283,19 +283,25 @@ static void simplify_random(ng_search *s)
     ng_search_try(s, &small);
 }
 
+/* The moves in their order, each of them on every input before the next: zeros
+ * under a scale that is NaN are no simpler than a number under 1. */
 void ng_search_calm(ng_search *s)
 {
-    for (int i = 0; i < s->best.n_inputs; i++) {
-        const int64_t n = ng_small_count(&s->best.input[i]);
+    static const struct {
+        bool of_scales, of_others;
+        move *make;
+    } moves[] = {{true, false, to_one},
+                 {true, true, without_specials},
+                 {false, true, to_zero}};
 
-        if (s->best.input[i].element == NULL)
-            continue;
-        if (is_scale(&s->best.input[i]))
-            try_move(s, i, 0, n, to_one, 0);
-        else
-            try_move(s, i, 0, n, to_zero, 0);
-        try_move(s, i, 0, n, without_specials, 0);
-    }
+    for (size_t m = 0; m < sizeof moves / sizeof *moves; m++)
+        for (int i = 0; i < s->best.n_inputs; i++) {
+            const ng_small_tensor *t = &s->best.input[i];
+
+            if (t->element != NULL
+                && (is_scale(t) ? moves[m].of_scales : moves[m].of_others))
+                try_move(s, i, 0, ng_small_count(t), moves[m].make, 0);
+        }
 }
 
 void ng_search_simplify(ng_search *s)

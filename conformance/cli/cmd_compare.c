@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "conformance/checks/shrink.h"
 #include "conformance/checks/vectors.h"
 #include "conformance/checks/verify_json.h"
 #include "conformance/cli/command.h"
@@ -321,9 +322,10 @@ static ng_status compare_all(comparison *c, ng_error *error)
         memcpy(last, label, sizeof last);
         status = compare_case(c, label, error);
     }
-    if (status == NG_OK && c->result->n_failures > 0)
-        ng_diagnose(c->result, &c->plan);
-    return status;
+    if (status != NG_OK || c->result->n_failures == 0)
+        return status;
+    ng_diagnose(c->result, &c->plan);
+    return ng_shrink(c->result, &c->plan, error);
 }
 
 static ng_status load(comparison *c, const arguments *a, ng_error *error)
@@ -400,7 +402,7 @@ int ng_cmd_compare(int argc, char **argv)
     comparison c = {
         .expected = &expected, .actual = &actual, .result = &result};
     ng_error error = {""};
-    char name[512];
+    char name[512], small_cases[MAX_PATH];
     const ng_subject subject = {.name = name};
     const char *where;
     int exit_status;
@@ -418,7 +420,14 @@ int ng_cmd_compare(int argc, char **argv)
         where = NULL;
         status = load(&c, &a, &error);
     }
+    if (status == NG_OK && a.report != NULL) {
+        where = a.report;
+        status = ng_verify_report_folder(a.report, &error);
+    }
     if (status == NG_OK) {
+        where = NULL;
+        snprintf(small_cases, sizeof small_cases, "%s/shrunk",
+                 a.report != NULL ? a.report : "");
         /* Not the whole of an operation: no class of inputs is asked for. */
         c.plan = (ng_verify_plan){.subject = &subject,
                                   .expected = &ng_subject_reference,
@@ -428,6 +437,8 @@ int ng_cmd_compare(int argc, char **argv)
                                   .n_shards = 1,
                                   .axes = chosen,
                                   .n_axes = 1,
+                                  .small_cases =
+                                      a.report != NULL ? small_cases : NULL,
                                   .recall = recall,
                                   .recall_context = &c};
         status = compare_all(&c, &error);
