@@ -504,6 +504,20 @@ START_TEST(failing_disk)
 }
 END_TEST
 
+/* A loss of power must not take the directory with the checkpoints in it: each
+ * name that is made is synced where it stands, here two. */
+START_TEST(trap_new_directories_last)
+{
+    fail_call(FAIL_FSYNC, 1); /* the second one, which changes nothing */
+    ck_assert_int_eq(ng_train_make_directory(scratch_path("a/b"), &error),
+                     NG_OK);
+    ck_assert(fail_calls_no_more());
+    ck_assert_int_eq(access(scratch_path("a/b"), F_OK), 0);
+    ck_assert_int_eq(rmdir(scratch_path("a/b")), 0);
+    ck_assert_int_eq(rmdir(scratch_path("a")), 0);
+}
+END_TEST
+
 /* ---- samples ------------------------------------------------------------- */
 
 /* Temperature 0 takes the likeliest; an empty prompt is a new line; tokens that
@@ -760,6 +774,7 @@ int main(void)
     tcase_add_test(tcase, several_shards);
     tcase_add_test(tcase, kept_in_the_way);
     tcase_add_test(tcase, failing_disk);
+    tcase_add_test(tcase, trap_new_directories_last);
     tcase_add_test(tcase, samples);
     tcase_add_test(tcase, ranks);
     tcase_add_test(tcase, logs);

@@ -142,6 +142,15 @@ ng_status ng_checkpoint_sync(const char *path, ng_error *error)
     return status;
 }
 
+void ng_checkpoint_sync_above(const char *path)
+{
+    char *above = ng_checkpoint_join(path, "..", "");
+
+    if (above != NULL)
+        (void)ng_checkpoint_sync(above, NULL);
+    free(above);
+}
+
 /* Whether the two were exchanged; then `from` holds what was at `to`. */
 static bool exchange(const char *from, const char *to)
 {

@@ -45,6 +45,10 @@ ng_status ng_checkpoint_sweep(const char *root, ng_error *error);
 /* Make what was done to a directory's entries last. */
 ng_status ng_checkpoint_sync(const char *path, ng_error *error);
 
+/* Make a directory's own name in the one above it last. Not everyone who may
+ * write to that one may open it: a failure is none. */
+void ng_checkpoint_sync_above(const char *path);
+
 /* Give `from` the name `to`; a directory there is taken away. */
 ng_status ng_checkpoint_place(const char *from, const char *to,
                               ng_error *error);

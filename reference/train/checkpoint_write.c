@@ -27,20 +27,13 @@ static ng_status directory_fault(const char *path, ng_error *error)
                         strerror(errno));
 }
 
-/* Make the root, if it is not there, and its name in the directory above last.
- * Not everyone who may write to that one may open it: a failure to sync it is
- * none. */
+/* Make the root, if it is not there. */
 static ng_status make_root(const char *root, ng_error *error)
 {
-    if (mkdir(root, 0777) == 0) {
-        char *above = ng_checkpoint_join(root, "..", "");
-
-        if (above != NULL)
-            (void)ng_checkpoint_sync(above, NULL);
-        free(above);
-        return NG_OK;
-    }
-    return errno == EEXIST ? NG_OK : directory_fault(root, error);
+    if (mkdir(root, 0777) != 0)
+        return errno == EEXIST ? NG_OK : directory_fault(root, error);
+    ng_checkpoint_sync_above(root);
+    return NG_OK;
 }
 
 /* Free what the writer owns; leave the disk alone. */

@@ -11,6 +11,7 @@
 
 #include "formats/files/file_error.h"
 #include "reference/train/checkpoint.h"
+#include "reference/train/checkpoint_files.h"
 #include "reference/train/train_parts.h"
 
 static double seconds_now(void)
@@ -34,7 +35,9 @@ ng_status ng_train_make_directory(const char *path, ng_error *error)
         if (here != '/' && here != '\0')
             continue;
         *at = '\0';
-        if (mkdir(part, 0777) != 0 && errno != EEXIST)
+        if (mkdir(part, 0777) == 0)
+            ng_checkpoint_sync_above(part);
+        else if (errno != EEXIST)
             return ng_file_fail(error, NG_BAD_FILE, part, NULL, "directory",
                                 "%s", strerror(errno));
         *at = here;

@@ -80,7 +80,7 @@ typedef struct ng_train_options {
     void *context;
 } ng_train_options;
 
-/* Make a directory and those above it that are missing. Returns NG_OK or
+/* Make a directory and those above it that are missing, to last. Returns NG_OK or
  * NG_BAD_FILE. */
 ng_status ng_train_make_directory(const char *path, ng_error *error);
 
