@@ -324,6 +324,11 @@ START_TEST(recomputation_changes_no_bit)
         again = run_on(1, &c, &recipe, 1, 0.1);
         same_run(&none, &again, &c, ng_recompute_name((ng_recompute)r));
         ck_assert_int_eq(again.result.nan_rows, 0);
+        /* a whole layer made again has its all-to-alls twice */
+        ck_assert_int_eq(again.result.sent_dispatch,
+                         (r == NG_RECOMPUTE_FULL ? 2 : 1)
+                             * none.result.sent_dispatch);
+        ck_assert_int_eq(again.result.sent_grad_y, none.result.sent_grad_y);
         if (r == NG_RECOMPUTE_FULL)
             ck_assert_int_lt(again.result.stored_attention
                                  + again.result.stored_moe

@@ -175,6 +175,10 @@ sed 's/^steps:/step:/' tiny.yaml > typo.yaml
 "$NARROWGAUGE" train -c typo.yaml 2> err && complain 'typo: exit 0'
 grep -q 'typo.yaml:3: step: there is no such field' err || complain 'typo: no line'
 "$NARROWGAUGE" train 2> err && complain 'no configuration: exit 0'
+train 0 --explain --json --set optimizer.kind=sgd --set optimizer.momentum=0 \
+    --set optimizer.states=fp32
+parameters=$(sed -n 's/^ "parameters": \([0-9]*\).*/\1/p' out)
+grep -q "\"optimizer_bytes\": $((4 * parameters))\.0" out || complain 'SGD alone has no state'
 "$NARROWGAUGE" train --fields > out || complain '--fields'
 grep -q '^model.hidden  *whole ' out || complain '--fields lists nothing'
 

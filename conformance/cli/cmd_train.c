@@ -180,7 +180,10 @@ static int list_fields(bool json)
 static double optimizer_bytes(const ng_train_config *config)
 {
     const ng_optimizer_kind kind = (ng_optimizer_kind)config->optimizer;
-    const int states = kind == NG_ADAM || kind == NG_ADAMW ? 2 : 1;
+    const bool sgd = kind == NG_SGD || kind == NG_SGDW;
+    const int states = kind == NG_ADAM || kind == NG_ADAMW       ? 2
+                       : sgd && (float)config->hyper.momentum == 0.0f ? 0
+                                                                 : 1;
 
     return config->states == NG_TRAIN_FLASH
                ? 2.0 + 1.0 + states * (1.0 + 2.0 / NG_STATE_GROUP)

@@ -184,7 +184,8 @@ typedef struct ng_model_result {
     ng_events events;  /* of all conversions: inexact, saturated, nan ... */
     int64_t converted; /* elements that they converted */
     /* Bytes that left the layers for the experts (and came back), rows to this
-     * rank itself included, so that they do not depend on the ranks. */
+     * rank itself included, so that they do not depend on the ranks; twice
+     * where backward makes the whole layer again. */
     int64_t sent_dispatch, sent_combine, sent_grad_y, sent_grad_x;
     int64_t sent_wire; /* of those, bytes that crossed to another rank */
     /* Bytes kept from forward to backward of one shard, on whatever rank: the

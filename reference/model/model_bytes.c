@@ -148,10 +148,11 @@ int64_t ng_layer_bytes(const ng_model_config *c, const ng_recipe *recipe,
 int64_t ng_sent_forward(const ng_model_config *c, const ng_recipe *recipe,
                         int64_t layer)
 {
-    const ng_site_recipe *site =
-        &ng_recipe_layer(recipe, layer)->site[NG_SITE_EXPERT];
+    const ng_layer_recipe *of_layer = ng_recipe_layer(recipe, layer);
+    const ng_site_recipe *site = &of_layer->site[NG_SITE_EXPERT];
+    const int64_t times = of_layer->recompute == NG_RECOMPUTE_FULL ? 2 : 1;
 
-    return c->top_k
+    return times * c->top_k
            * (ng_row_bytes(site->send_x, c->hidden)
               + ng_row_bytes(site->send_y, c->hidden));
 }

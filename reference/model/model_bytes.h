@@ -32,7 +32,8 @@ int64_t ng_layer_bytes(const ng_model_config *config, const ng_recipe *recipe,
                        int64_t layer, ng_kept_kind kind,
                        ng_recompute recompute);
 
-/* Bytes a token sent for the experts of a layer. */
+/* Bytes a token sent for the experts of a layer: forward, which a layer that is
+ * made again as a whole does twice, and backward. */
 int64_t ng_sent_forward(const ng_model_config *config, const ng_recipe *recipe,
                         int64_t layer);
 int64_t ng_sent_backward(const ng_model_config *config, const ng_recipe *recipe,

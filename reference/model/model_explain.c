@@ -141,13 +141,16 @@ static void experts(explaining *e)
     const ng_model_config *c = e->config;
     const ng_site_recipe *r = site_of(e, NG_SITE_EXPERT);
     const int64_t k = c->top_k;
+    const char *sent =
+        ng_recipe_layer(e->recipe, e->layer)->recompute == NG_RECOMPUTE_FULL
+            ? "sent, all-to-all, and again in backward"
+            : "sent, all-to-all";
 
     kept_line(e, "router", "n2 = norm(x2)", NG_KEPT_N2_ROUTER, 0);
     kept_line(e, "router", "scores", NG_KEPT_SCORES, 0);
     kept_line(e, "router", "weights and numbers of the experts",
               NG_KEPT_ROUTE_WEIGHT, 4 * k);
-    line(e, "dispatch", "n2 to the experts", k, c->hidden, r->send_x,
-         "sent, all-to-all", 0);
+    line(e, "dispatch", "n2 to the experts", k, c->hidden, r->send_x, sent, 0);
     kept_line(e, "expert", "n2, as it arrived", NG_KEPT_ARRIVED, 0);
     products(e, NG_SITE_EXPERT, "gate_up = n2 Wgu, grouped", k, c->hidden,
              2 * c->expert_ffn);
@@ -155,7 +158,7 @@ static void experts(explaining *e)
     products(e, NG_SITE_EXPERT, "y = h Wd, grouped", k, c->expert_ffn,
              c->hidden);
     line(e, "combine", "y back, weighted in slot order", k, c->hidden,
-         r->send_y, "sent, all-to-all", 0);
+         r->send_y, sent, 0);
     line(e, "backward", "grad_y and the weight, to the experts", k, c->hidden,
          r->send_grad_y, "sent, all-to-all", 4 * k);
     line(e, "backward", "grad_n2 and the weight's gradient, back", k, c->hidden,

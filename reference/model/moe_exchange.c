@@ -143,7 +143,7 @@ void ng_exchange_rows(ng_pass *p, const ng_array *y, const int64_t *from_rows,
 
             counts[q] = from_rows[q] * bytes[plane];
             counts[comm->size + q] = n;
-            if (sent != NULL && !p->again) {
+            if (sent != NULL) {
                 *sent += n;
                 p->model->counted.sent_wire += q != comm->rank ? n : 0;
             }

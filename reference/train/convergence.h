@@ -36,7 +36,8 @@ ng_status ng_convergence_read(json_t **out, const char *log, ng_error *error);
  *   deviation_percent  100 (loss/loss of the first recipe with that seed - 1),
  *                 likewise
  *   curves        by evaluation: loss (mean), deviation, low, high
- * Runs whose last loss is not finite are counted (diverged) and in no mean.
+ * Runs whose last loss is not finite are counted (diverged); a mean is over the
+ * runs whose loss is finite there.
  *   runs  in  borrowed
  * Null without memory. n_seeds up to NG_STUDY_MAX_SEEDS. */
 json_t *ng_convergence_report(const json_t *runs, int64_t n_recipes,
