@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "reports/terminal_text.h"
 
+#include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
+
+#include "reports/text_escape.h"
 
 int ng_terminal_columns(FILE *out)
 {
@@ -45,4 +49,28 @@ void ng_print_wrapped(FILE *out, int columns, int indent, const char *text)
         text += length;
     }
     fputc('\n', out);
+}
+
+void ng_print_paragraph(FILE *out, int indent, const char *format, ...)
+{
+    char *raw = NULL, *text = NULL;
+    size_t size;
+    va_list list;
+    FILE *to = open_memstream(&raw, &size);
+
+    if (to == NULL)
+        return;
+    va_start(list, format);
+    vfprintf(to, format, list);
+    va_end(list);
+    fclose(to);
+    to = open_memstream(&text, &size);
+    if (to != NULL && raw != NULL) {
+        ng_print_escaped(to, NG_TO_TERMINAL, raw);
+        fclose(to);
+        if (text != NULL)
+            ng_print_wrapped(out, ng_terminal_columns(out), indent, text);
+    }
+    free(text);
+    free(raw);
 }

@@ -17,4 +17,9 @@ int ng_terminal_columns(FILE *out);
  * of UTF-8 count as one column each. */
 void ng_print_wrapped(FILE *out, int columns, int indent, const char *text);
 
+/* printf's text as such a paragraph, harmless (text_escape.h), at the width of the
+ * terminal that out writes to; in a pipe one line. */
+__attribute__((format(printf, 3, 4))) void
+ng_print_paragraph(FILE *out, int indent, const char *format, ...);
+
 #endif

@@ -4,9 +4,7 @@
  * that shows it, then the table, then the cases.
  */
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "reports/grouped_number.h"
@@ -31,32 +29,6 @@ static int64_t number_of(const json_t *object, const char *key)
 static const char *plural(int64_t n)
 {
     return n == 1 ? "" : "s";
-}
-
-/* A paragraph: printf's text made harmless, wrapped on a terminal. */
-__attribute__((format(printf, 2, 3))) static void
-paragraph(FILE *out, const char *format, ...)
-{
-    char *raw = NULL, *text = NULL;
-    size_t size;
-    va_list list;
-    FILE *to = open_memstream(&raw, &size);
-
-    if (to == NULL)
-        return;
-    va_start(list, format);
-    vfprintf(to, format, list);
-    va_end(list);
-    fclose(to);
-    to = open_memstream(&text, &size);
-    if (to != NULL) {
-        ng_print_escaped(to, NG_TO_TERMINAL, raw);
-        fclose(to);
-        ng_print_wrapped(out, ng_terminal_columns(out), INDENT,
-                         text != NULL ? text : "");
-    }
-    free(text);
-    free(raw);
 }
 
 static void line(FILE *out, const char *text)
@@ -88,19 +60,21 @@ static void print_finding(FILE *out, const json_t *operation,
     if (failed == 0)
         return;
     if (*text_of(operation, "diagnosis") != '\0')
-        paragraph(out, "%s: %s", name, text_of(operation, "diagnosis"));
+        ng_print_paragraph(out, INDENT, "%s: %s", name,
+                           text_of(operation, "diagnosis"));
     else if (*did(operation) != '\0')
-        paragraph(out, "%s: %s", name, did(operation));
+        ng_print_paragraph(out, INDENT, "%s: %s", name, did(operation));
     else
-        paragraph(out, "%s: %" PRId64 " of %" PRId64 " case%s differ", name,
-                  failed, number_of(operation, "cases"),
-                  plural(number_of(operation, "cases")));
+        ng_print_paragraph(out, INDENT,
+                           "%s: %" PRId64 " of %" PRId64 " case%s differ", name,
+                           failed, number_of(operation, "cases"),
+                           plural(number_of(operation, "cases")));
     if (*text_of(operation, "shrunk") != '\0')
-        paragraph(out, "%*sshrunk to %s", INDENT, "",
-                  text_of(operation, "shrunk"));
+        ng_print_paragraph(out, INDENT, "%*sshrunk to %s", INDENT, "",
+                           text_of(operation, "shrunk"));
     if (folder != NULL && *text_of(operation, "replay") != '\0')
-        paragraph(out, "%*srun it again with --replay %s/%s", INDENT, "",
-                  folder, text_of(operation, "replay"));
+        ng_print_paragraph(out, INDENT, "%*srun it again with --replay %s/%s",
+                           INDENT, "", folder, text_of(operation, "replay"));
     fputc('\n', out);
 }
 
@@ -169,11 +143,14 @@ static void print_cases(FILE *out, const json_t *operation, int max_failures)
         if ((int)i < max_failures)
             line(out, json_string_value(text));
     if (failed > max_failures)
-        paragraph(out, "%*s... %" PRId64 " failing case%s of %s in all", INDENT,
-                  "", failed, plural(failed), text_of(operation, "operation"));
+        ng_print_paragraph(out, INDENT,
+                           "%*s... %" PRId64 " failing case%s of %s in all",
+                           INDENT, "", failed, plural(failed),
+                           text_of(operation, "operation"));
     json_array_foreach(missing, i, text)
-        paragraph(out, "FAIL op=%s claims to have met \"%s\" and did not",
-                  text_of(operation, "operation"), json_string_value(text));
+        ng_print_paragraph(
+            out, INDENT, "FAIL op=%s claims to have met \"%s\" and did not",
+            text_of(operation, "operation"), json_string_value(text));
 }
 
 static void print_events(FILE *out, const json_t *operations)
@@ -202,7 +179,7 @@ static void print_events(FILE *out, const json_t *operations)
                     : ",",
                 ng_number_grouped(digits, sizeof digits, sum), name);
     }
-    paragraph(out, "%s", met);
+    ng_print_paragraph(out, INDENT, "%s", met);
 }
 
 /* What was left out, and the last line. */
@@ -235,8 +212,8 @@ static void print_end(FILE *out, const json_t *run)
         fprintf(out,
                 "not asked after it had failed too often: %" PRId64 " case%s\n",
                 not_asked, plural(not_asked));
-    paragraph(
-        out,
+    ng_print_paragraph(
+        out, INDENT,
         "%s: %s difference%s in %s elements, %" PRId64 " operation%s, %.1f s",
         json_is_true(json_object_get(run, "passed")) ? "PASSED" : "FAILED",
         ng_number_grouped(a, sizeof a, number_of(run, "differences")),
@@ -253,16 +230,16 @@ void ng_verify_report_print(FILE *out, const json_t *run, int max_failures,
     json_t *operation;
     size_t i;
 
-    paragraph(
-        out,
+    ng_print_paragraph(
+        out, INDENT,
         "narrowgauge %s: %s against %s, profile %s, level %d, seed %" PRId64,
         text_of(run, "version"), text_of(run, "subject"),
         text_of(run, "expected"), text_of(run, "profile"),
         (int)number_of(run, "level"), number_of(run, "seed"));
     fputc('\n', out);
     if (verdict != NULL)
-        paragraph(out, "the subject cannot be used: %s",
-                  text_of(verdict, "text"));
+        ng_print_paragraph(out, INDENT, "the subject cannot be used: %s",
+                           text_of(verdict, "text"));
     json_array_foreach(operations, i, operation)
         print_finding(out, operation, folder);
     print_table(out, operations);

@@ -79,4 +79,34 @@ variant unsteady 's/^        send({"status": "ok"}, back)/        back["y.scales
 verify 1 'python3 docs/unsteady.py' 'unstable at=y.scales'
 variant limits 's/^HELLO = {/HELLO = {"limits.quantize_mxfp4": "no-nan no-groups no-infinity", /'
 verify 0 'python3 docs/limits.py' 'beyond its limits, so not covered: 1[0-9] cases'
+
+# ---- which profile it equals -----------------------------------------------------------
+# It takes one value of two rules, so what a profile wants otherwise is held against
+# what it gives: the rule that parts and one input, from a program too.
+# identify WANTED_STATUS COMMAND ARGUMENT...
+identify() {
+    local want=$1 command=$2
+    shift 2
+    "$NARROWGAUGE" identify --quiet --subject-exec "$command" --op quantize_mxfp4 "$@" > out 2> err
+    local got=$?
+    [ $got -eq "$want" ] || complain "identify $command: exit $got, not $want"
+}
+says() { grep -qE -- "$1" out || complain "identify: no line like: $1"; }
+printf 'version 1\nsource test\nrounding nearest-away\n' > away.profile
+identify 0 "$command" --profile ocp --profile torchao-ceil --profile ./away.profile
+[ "$(sed -n 1,2p out)" = "$(printf 'numpy example 1.0, quantize_mxfp4\nequals: ocp')" ] ||
+    complain 'identify: what it equals does not come first'
+says '^ocp +1 +5[0-9] +0  equal$'
+says '^torchao-ceil +1 +5[0-9] +[1-9][0-9]*  differs$'
+says 'rule mxfp4.scale .* acts like "floor"'
+says '^     asked for what it takes, mxfp4.scale=floor$'
+says '^away .* differs$'
+says 'ties go to the even code: rule rounding .* acts like "nearest-even"'
+says '^     asked for what it takes, rounding=nearest-even$'
+says '^     x\[1,1\] fp32 = 1.25\(3fa00000\): y.codes\[0,0\] want=07 got=06 \(4 instead of 6\)$'
+sed -i 's/^    code += .*/    code += y == middle[code]/' docs/example_numpy.py
+identify 1 "$command" --profile ocp
+says '^equals: none$'
+says 'ties go away from zero: rule rounding'
+identify 3 'python3 docs/dies.py' --profile ocp
 exit $failed

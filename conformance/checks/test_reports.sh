@@ -41,7 +41,7 @@ if command -v script > /dev/null && grep -q '^oracle' <<< "$subjects"; then
         > /dev/null < /dev/null || complain 'verify in a terminal'
     tr '\r' '\n' < typescript > lines
     # A bar of 24, its share, the time left, the rate, the operation.
-    has '\[#{0,24}\.{0,24}\] +[0-9]+ %  [0-9]+ s left  [0-9]+ cases/s  encode_e2m1' \
+    has '\[#{0,24}\.{0,24}\] +[0-9]+ %  [0-9]+ s left  [0-9.]+ cases/s  encode_e2m1' \
         lines
     sed -n 's/.*\] *\([0-9]*\) %.*/\1/p' lines > shares
     sort -n shares | cmp -s - shares || complain 'the share falls'

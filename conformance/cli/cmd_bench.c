@@ -212,7 +212,7 @@ static int run_all(const arguments *a, const ng_bench_setting *setting,
 
     while (ng_operation_at(total) != NULL)
         total++;
-    ng_progress_begin(&progress, a->quiet || a->json);
+    ng_progress_begin(&progress, a->quiet || a->json, "operations");
     for (int i = 0; (operation = ng_operation_at(i)) != NULL; i++) {
         if (!listed(a, operation->name))
             continue;

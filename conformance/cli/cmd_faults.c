@@ -244,7 +244,7 @@ static int run_all(catalogue *fault_at, const char *path, const arguments *a)
 
     for (int i = 0; (f = fault_at(i)) != NULL; i++)
         total += wanted(f, a);
-    ng_progress_begin(&bar, a->quiet);
+    ng_progress_begin(&bar, a->quiet, "faults");
     for (int i = 0; status == NG_EXIT_OK && (f = fault_at(i)) != NULL; i++) {
         outcome o;
 

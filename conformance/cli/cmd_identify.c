@@ -9,8 +9,11 @@
 #include "conformance/checks/verify.h"
 #include "conformance/cli/command.h"
 #include "conformance/cli/complain.h"
+#include "conformance/cli/progress.h"
 #include "conformance/cli/set_option.h"
 #include "conformance/cli/subject_option.h"
+#include "reports/terminal_text.h"
+#include "reports/text_escape.h"
 
 enum {
     KEY_TIMEOUT = 256,
@@ -27,7 +30,7 @@ typedef struct arguments {
     int n_profiles, n_set;
     uint64_t seed;
     double timeout;
-    bool json;
+    bool json, quiet;
 } arguments;
 
 static const struct argp_option options[] = {
@@ -48,6 +51,7 @@ static const struct argp_option options[] = {
     {"timeout", KEY_TIMEOUT, "SECONDS", 0,
      "How long one call may take (default 10)", 2},
     {"json", KEY_JSON, NULL, 0, "Print JSON", 2},
+    {"quiet", 'q', NULL, 0, "No progress", 2},
     {0}};
 
 static error_t parse(int key, char *value, struct argp_state *state)
@@ -80,6 +84,9 @@ static error_t parse(int key, char *value, struct argp_state *state)
         break;
     case KEY_JSON:
         a->json = true;
+        break;
+    case 'q':
+        a->quiet = true;
         break;
     case ARGP_KEY_ARG:
         ng_command_stray(state, value);
@@ -227,38 +234,55 @@ static int64_t number_of(const json_t *entry, const char *key)
     return json_integer_value(json_object_get(entry, key));
 }
 
+/* Which it equals comes first; why it does not equal the others, below. */
 static void print(const json_t *list, const char *subject,
                   const char *operation)
 {
+    enum { INDENT = 5 };
     json_t *entry;
     size_t i;
+    int n = 0, wide = (int)strlen("profile");
+    char *equals = NULL;
+    size_t size;
+    FILE *to = open_memstream(&equals, &size);
 
-    printf("%s, %s\n\n%-24s %8s %8s %12s\n", subject, operation, "profile",
-           "variants", "cases", "differences");
     json_array_foreach(list, i, entry) {
-        printf("%-24s %8" PRId64 " %8" PRId64 " %12" PRId64 "  %s\n",
-               text_of(entry, "profile"), number_of(entry, "variants"),
-               number_of(entry, "cases"), number_of(entry, "differences"),
-               text_of(entry, "verdict"));
-        if (*text_of(entry, "diagnosis") != '\0')
-            printf("     %s\n", text_of(entry, "diagnosis"));
-        if (*text_of(entry, "asked") != '\0')
-            printf("     asked for what it takes, %s\n",
-                   text_of(entry, "asked"));
-        if (*text_of(entry, "shrunk") != '\0')
-            printf("     %s\n", text_of(entry, "shrunk"));
-        if (*text_of(entry, "failure") != '\0')
-            printf("     %s\n", text_of(entry, "failure"));
-    }
-    fputs("\nequals: ", stdout);
-    bool any = false;
+        const int length = (int)strlen(text_of(entry, "profile"));
 
-    json_array_foreach(list, i, entry)
-        if (strcmp(text_of(entry, "verdict"), "equal") == 0) {
-            printf("%s%s", any ? ", " : "", text_of(entry, "profile"));
-            any = true;
+        wide = length > wide && length < 40 ? length : wide;
+        if (to != NULL && strcmp(text_of(entry, "verdict"), "equal") == 0)
+            fprintf(to, "%s%s", n++ > 0 ? ", " : "", text_of(entry, "profile"));
+    }
+    if (to != NULL)
+        fclose(to);
+    ng_print_paragraph(stdout, INDENT, "%s, %s", subject, operation);
+    ng_print_paragraph(stdout, INDENT, "equals: %s",
+                       n > 0 && equals != NULL ? equals : "none");
+    free(equals);
+    printf("\n%-*s variants    cases differences\n", wide, "profile");
+    json_array_foreach(list, i, entry) {
+        ng_print_escaped(stdout, NG_TO_TERMINAL, text_of(entry, "profile"));
+        printf("%*s %8" PRId64 " %8" PRId64 " %11" PRId64 "  %s\n",
+               wide - (int)strlen(text_of(entry, "profile")) > 0
+                   ? wide - (int)strlen(text_of(entry, "profile"))
+                   : 0,
+               "", number_of(entry, "variants"), number_of(entry, "cases"),
+               number_of(entry, "differences"), text_of(entry, "verdict"));
+        if (*text_of(entry, "diagnosis") != '\0')
+            ng_print_paragraph(stdout, INDENT, "%*s%s", INDENT, "",
+                               text_of(entry, "diagnosis"));
+        if (*text_of(entry, "asked") != '\0')
+            ng_print_paragraph(stdout, INDENT, "%*sasked for what it takes, %s",
+                               INDENT, "", text_of(entry, "asked"));
+        if (*text_of(entry, "shrunk") != '\0')
+            ng_print_paragraph(stdout, INDENT, "%*s%s", INDENT, "",
+                               text_of(entry, "shrunk"));
+        if (*text_of(entry, "failure") != '\0') {
+            fputs("     ", stdout); /* to be copied: one line */
+            ng_print_escaped(stdout, NG_TO_TERMINAL, text_of(entry, "failure"));
+            fputc('\n', stdout);
         }
-    puts(any ? "" : "none");
+    }
 }
 
 static bool equals_any(const json_t *list)
@@ -276,8 +300,13 @@ static int run(const arguments *a, const ng_operation *operation,
                const ng_chosen_subject *chosen)
 {
     json_t *list = json_array();
-    int worst = NG_EXIT_OK;
+    int worst = NG_EXIT_OK, total = a->n_profiles;
+    ng_progress bar;
     const char *name;
+
+    while (a->n_profiles == 0 && ng_profile_name(total) != NULL)
+        total++;
+    ng_progress_begin(&bar, a->quiet, "profiles");
 
     for (int i = 0; (name = a->n_profiles == 0  ? ng_profile_name(i)
                             : i < a->n_profiles ? a->profile[i]
@@ -287,15 +316,19 @@ static int run(const arguments *a, const ng_operation *operation,
         int status = NG_EXIT_OK;
         json_t *entry = judge(a, name, operation, chosen, &status);
 
+        ng_progress_update(&bar, name, i + 1, total);
+
         if (status != NG_EXIT_OK)
             worst = status;
         if (status != NG_EXIT_OK && status != NG_EXIT_SUBJECT) {
+            ng_progress_end(&bar);
             json_decref(entry);
             json_decref(list);
             return status;
         }
         json_array_append_new(list, entry);
     }
+    ng_progress_end(&bar);
     if (worst == NG_EXIT_OK && !equals_any(list))
         worst = NG_EXIT_DIFFERENCE;
     if (a->json) {

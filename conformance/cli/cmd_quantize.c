@@ -35,7 +35,7 @@ static ng_status convert(ng_tensor_file *out, ng_error_statistics *statistics,
 
     for (int i = 0; i < sources->n; i++)
         total += sources->list[i].rows * sources->list[i].cols;
-    ng_progress_begin(&progress, a->quiet || a->json);
+    ng_progress_begin(&progress, a->quiet || a->json, "elements");
     for (int i = 0; i < sources->n && status == NG_OK; i++) {
         const ng_source *source = &sources->list[i];
 

@@ -340,7 +340,7 @@ static int run_plan(ng_verify_plan *plan, const ng_operation *const *list, int n
                      plan->shard + 1, plan->n_shards);
         plan->small_cases = small_cases;
     }
-    ng_progress_begin(&bar, a->quiet || ranks.rank != 0);
+    ng_progress_begin(&bar, a->quiet || ranks.rank != 0, "cases");
     plan->progress = progress;
     plan->context = &bar;
 

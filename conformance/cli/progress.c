@@ -14,8 +14,9 @@ static double seconds_now(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-void ng_progress_begin(ng_progress *progress, bool quiet)
+void ng_progress_begin(ng_progress *progress, bool quiet, const char *unit)
 {
+    progress->unit = unit;
     progress->terminal = isatty(STDERR_FILENO) != 0;
     progress->quiet = quiet;
     progress->drawn = false;
@@ -49,13 +50,14 @@ void ng_progress_update(ng_progress *progress, const char *what, int64_t done,
     print_time(left, sizeof left,
                elapsed / (double)done * (double)(total - done));
     if (progress->terminal) {
+        const double rate = (double)done / elapsed;
         const int width = 24;
         const int full = (int)(done * width / total);
 
-        fprintf(stderr, "\r\033[K[%.*s%.*s] %3d %%  %s left  %.0f cases/s  %s",
+        fprintf(stderr, "\r\033[K[%.*s%.*s] %3d %%  %s left  %.*f %s/s  %s",
                 full, "########################", width - full,
                 "........................", (int)(done * 100 / total), left,
-                (double)done / elapsed, what);
+                rate < 10 ? 1 : 0, rate, progress->unit, what);
         progress->drawn = true;
     } else {
         fprintf(stderr, "%d %% done, %s left, %s\n", (int)(done * 100 / total),

@@ -11,10 +11,12 @@
 
 typedef struct ng_progress {
     bool terminal, quiet, drawn;
+    const char *unit;           /* "cases", for the rate */
     double start, last;         /* seconds */
 } ng_progress;
 
-void ng_progress_begin(ng_progress *progress, bool quiet);
+/* unit: what is counted, in the plural; kept, not copied. */
+void ng_progress_begin(ng_progress *progress, bool quiet, const char *unit);
 
 /* done of total units, working on `what`. Draws at most ten times a second on a
  * terminal, every 30 seconds elsewhere. */

@@ -170,7 +170,7 @@ static int run(json_t *proofs, int n, const arguments *a)
                      claim[i].slug);
             means.state_path = state;
         }
-        ng_progress_begin(&bar, false);
+        ng_progress_begin(&bar, false, "cases");
         if (ng_prove(&proof, &claim[i], &means, &error) != NG_OK) {
             ng_progress_end(&bar);
             fprintf(stderr, "prove: %s\n", error.text);

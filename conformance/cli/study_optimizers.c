@@ -162,7 +162,7 @@ static int run(json_t **study, const arguments *a)
 
     if (exit_status != NG_EXIT_OK)
         return exit_status;
-    ng_progress_begin(&progress, a->quiet);
+    ng_progress_begin(&progress, a->quiet, "steps");
 
     const ng_study_options study_options = {.log = a->log,
                                             .checkpoints = a->checkpoints,
