@@ -39,6 +39,22 @@ for command in $commands; do
         echo "FAIL $command --help: no usage, or an error"
         failed=1
     fi
+    # An example is copied: none is wrapped, and its options are the command's
+    # (they are parsed before the --help behind them ends it).
+    sed -n '/^Examples\{0,1\}:/,/^$/p' "$scratch/help" | sed '1d;/^$/d' > "$scratch/examples"
+    if [ ! -s "$scratch/examples" ] || grep -qv '^  ' "$scratch/examples"; then
+        echo "FAIL $command --help: no example, or one that is wrapped"
+        failed=1
+    fi
+    while read -r example; do
+        example=$(sed 's/^mpirun -n [0-9]* //;s/^.* && narrowgauge/narrowgauge/' <<< "$example")
+        [[ $example == narrowgauge\ * ]] || continue
+        eval "\"\$narrowgauge\" ${example#narrowgauge } --help" > "$scratch/out" 2> "$scratch/err"
+        if [ $? -ne 0 ] || [ -s "$scratch/err" ]; then
+            echo "FAIL its example: $example"
+            failed=1
+        fi
+    done < <(sed -e :a -e '/\\$/N; s/\\\n *//; ta' "$scratch/examples")
 done
 refused "narrowgauge: no such command: frobnicate" "$narrowgauge" frobnicate
 refused "option '--op' requires an argument" "$narrowgauge" verify --op

@@ -114,8 +114,8 @@ static const struct argp argp = {
     "\vDIR gets a run's directory for each recipe and seed, convergence.json, "
     ".md, .gp and, where gnuplot is found, .svg.\n\n"
     "Example:\n"
-    "  narrowgauge study --config configs/tiny-moe.yaml --recipes "
-    "bf16,fp8,mxfp4 --seeds 3 --jobs 9 --out study\n\n"
+    "  narrowgauge study --config configs/tiny-moe.yaml \\\n"
+    "    --recipes bf16,fp8,mxfp4 --seeds 3 --jobs 9 --out study\n\n"
     "Exit status: 0 done; 2 usage or unreadable input; 4 the environment, or "
     "stopped by a signal; 77 a recipe cannot run here.",
     NULL,
