@@ -83,7 +83,10 @@ nodist_libnarrowgauge_la_SOURCES += %D%/recipes_table.c
 # ---- tests -----------------------------------------------------------------------
 if HAVE_CHECK
 check_PROGRAMS += \
-	conformance/checks/test_backend_refusals \
+	conformance/checks/test_backend_refusals_moe \
+	conformance/checks/test_backend_refusals_products \
+	conformance/checks/test_backend_refusals_rows \
+	conformance/checks/test_backend_refusals_step \
 	conformance/checks/test_model_exact \
 	conformance/checks/test_model_gradients \
 	conformance/checks/test_model_gradients_moe \
@@ -100,6 +103,7 @@ check_PROGRAMS += \
 endif
 endif
 EXTRA_DIST += \
+	conformance/checks/backend_refusals.h \
 	conformance/checks/gradient_fixture.h \
 	conformance/checks/model_fixture.h \
 	conformance/checks/model_ranks.h
