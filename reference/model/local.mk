@@ -93,6 +93,9 @@ check_PROGRAMS += \
 	conformance/checks/test_model_moe \
 	conformance/checks/test_model_recipe \
 	conformance/checks/test_model_refusals \
+	conformance/checks/test_model_refusals_files \
+	conformance/checks/test_model_refusals_memory \
+	conformance/checks/test_model_refusals_ranks \
 	conformance/checks/test_model_step \
 	conformance/checks/test_traps_model \
 	conformance/checks/test_pretrained
@@ -106,4 +109,5 @@ EXTRA_DIST += \
 	conformance/checks/backend_refusals.h \
 	conformance/checks/gradient_fixture.h \
 	conformance/checks/model_fixture.h \
+	conformance/checks/model_refusals.h \
 	conformance/checks/model_ranks.h
