@@ -98,6 +98,7 @@ EXTRA_DIST += \
 	conformance/checks/long_compilers.sh \
 	conformance/checks/long_model.sh \
 	conformance/checks/long_train.sh \
+	conformance/checks/train_refusals.h \
 	conformance/checks/train_runs.sh \
 	reports/schema/optimizers.schema.json
 
@@ -108,6 +109,8 @@ check_PROGRAMS += \
 	conformance/checks/test_checkpoint_refusals \
 	conformance/checks/test_train \
 	conformance/checks/test_train_bad \
+	conformance/checks/test_train_bad_checkpoint \
+	conformance/checks/test_train_bad_run \
 	conformance/checks/test_train_data \
 	conformance/checks/test_train_loop \
 	conformance/checks/test_train_no_memory \
@@ -120,6 +123,8 @@ conformance_checks_test_train_no_memory_LDADD = libstudy.a $(LDADD)
 conformance_checks_test_train_refusals_LDADD = libstudy.a $(LDADD)
 conformance_checks_test_train_LDADD = libstudy.a $(LDADD)
 conformance_checks_test_train_bad_LDADD = libtrain.a $(LDADD) $(YAML_LIBS)
+conformance_checks_test_train_bad_checkpoint_LDADD = libtrain.a $(LDADD) $(YAML_LIBS)
+conformance_checks_test_train_bad_run_LDADD = libtrain.a $(LDADD) $(YAML_LIBS)
 conformance_checks_test_train_data_LDADD = libtrain.a $(LDADD)
 conformance_checks_test_train_loop_LDADD = libtrain.a $(LDADD) $(YAML_LIBS)
 conformance_checks_test_train_pretrained_LDADD = libtrain.a $(LDADD) $(YAML_LIBS)
