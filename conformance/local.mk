@@ -22,6 +22,7 @@ libsuite_a_SOURCES = \
 	%D%/subject/escape.h \
 	%D%/subject/host.c \
 	%D%/subject/host.h \
+	%D%/subject/host_call.c \
 	%D%/subject/host_child.c \
 	%D%/subject/host_child.h \
 	%D%/subject/host_device.c \
@@ -249,7 +250,12 @@ libsuite_a_SOURCES += \
 	%D%/subject/cuda_library.c \
 	%D%/subject/cuda_library.h \
 	%D%/subject/subject_cuda.c \
-	%D%/subject/subject_cuda.h
+	%D%/subject/subject_cuda.h \
+	%D%/subject/subject_cuda_conversions.c \
+	%D%/subject/subject_cuda_gemm.c \
+	%D%/subject/subject_cuda_optim.c \
+	%D%/subject/subject_cuda_parts.h \
+	%D%/subject/subject_cuda_swiglu.c
 endif
 
 # NVIDIA's headers, on the host: C++, no nvcc.

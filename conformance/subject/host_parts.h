@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A host's inside, shared by host.c (calls, and the subject made of them),
- * host_process.c (a plug-in's process) and host_exec*.c (a program).
+ * A host's inside, shared by host.c (the subject), host_call.c (one call of a
+ * plug-in), host_process.c (its process) and host_exec*.c (a program).
  */
 #ifndef NG_CONFORMANCE_SUBJECT_HOST_PARTS_H
 #define NG_CONFORMANCE_SUBJECT_HOST_PARTS_H
@@ -64,6 +64,13 @@ bool ng_host_exec_start(ng_host *host, ng_verdict *verdict);
 /* Read the answer to the greeting. Returns false, *verdict set, for a bad one. */
 bool ng_host_exec_facts(ng_host_facts *facts, const ng_tensor_file *answer,
                         ng_verdict *verdict);
+
+/* Perform one call: of a plug-in by the arena, of a program by ng_host_exec_ask.
+ * The process is started if there is none. Returns what the subject did, NG_OK or
+ * the refusal that was expected; or NG_NOT_COVERED, *verdict set. It may be set
+ * beside NG_OK too: a write outside, or text on standard output. */
+ng_status ng_host_ask(ng_host *host, const ng_call *call,
+                      const ng_host_operation *operation, ng_verdict *verdict);
 
 /* Perform one call by request and answer. */
 ng_status ng_host_exec_ask(ng_host *host, const ng_call *call,
