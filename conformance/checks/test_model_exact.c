@@ -289,6 +289,30 @@ START_TEST(fp8_weight_gradients)
 }
 END_TEST
 
+/* Whatever the size of equal numbers, their norm is +-1 times w: squares of
+ * 2^100 pass FP32, those of 2^-100 fall below it (eps 0). Powers of two: no
+ * rounding but the root's and the quotient's, which are exact here. */
+START_TEST(trap_norm_of_large_and_small_numbers)
+{
+    static const float size[] = {0x1p+100f, 0x1p-100f, 0x1p+127f};
+
+    for (size_t i = 0; i < sizeof size / sizeof *size; i++) {
+        ng_array x = matrix_of(NG_CARRY_FP32, 1, 4);
+        ng_array y = matrix_of(NG_CARRY_FP32, 1, 4);
+        ng_array w = matrix_of(NG_CARRY_FP32, 1, 4);
+
+        for (int c = 0; c < 4; c++) {
+            ((float *)x.data)[c] = c % 2 == 0 ? size[i] : -size[i];
+            ((float *)w.data)[c] = (float)(c + 1);
+        }
+        ck_assert_int_eq(b->rmsnorm(b->context, &y, &x, &w, 0.0f), NG_OK);
+        for (int c = 0; c < 4; c++)
+            ck_assert_float_eq(((float *)y.data)[c],
+                               (float)(c % 2 == 0 ? c + 1 : -c - 1));
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("model, exact");
@@ -302,6 +326,7 @@ int main(void)
     tcase_add_test(tcase, to_bf16);
     tcase_add_test(tcase, fp8_products);
     tcase_add_test(tcase, fp8_weight_gradients);
+    tcase_add_test(tcase, trap_norm_of_large_and_small_numbers);
     suite_add_tcase(suite, tcase);
     return run_suite(suite);
 }

@@ -21,11 +21,12 @@ static void pack(double *panel, const ng_ref_fp8_operand *x, int64_t first,
 {
     for (int64_t i = 0; i < width; i++) {
         const int64_t line = first + i;
-        const uint8_t *codes = x->codes + line * x->ld + first_p;
+        const uint8_t *codes =
+            line < lines ? x->codes + line * x->ld + first_p : NULL;
 
         for (int64_t p = 0; p < products; p++)
             panel[p * width + i] =
-                line < lines ? (double)ng_ref_e4m3_values[codes[p]] : 0.0;
+                codes != NULL ? (double)ng_ref_e4m3_values[codes[p]] : 0.0;
     }
 }
 

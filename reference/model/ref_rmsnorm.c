@@ -19,13 +19,20 @@ typedef struct norm {
     float eps;
 } norm;
 
+/* In FP64 to the end where the mean square is no normal FP32 number, though x
+ * is one: above 2^64, and without eps below 2^-63. */
 static float inverse_root(const float *x, int64_t cols, float eps)
 {
     double squares = 0.0;
 
     for (int64_t c = 0; c < cols; c++)
         squares += (double)x[c] * (double)x[c];
-    return 1.0f / sqrtf((float)(squares / (double)cols) + eps);
+
+    const double mean = squares / (double)cols;
+    const float sum = (float)mean + eps;
+
+    return isnormal(sum) ? 1.0f / sqrtf(sum)
+                         : (float)(1.0 / sqrt(mean + (double)eps));
 }
 
 static void forward_row(const void *job, int64_t t, float *scratch)

@@ -2,7 +2,8 @@
  *
  * Rows of arrays as FP32 numbers, in and out, and loops over rows. Every
  * operation of the reference backend computes in FP32 on what comes out here
- * and rounds once when it goes back. Private to the reference backend.
+ * and rounds once when it goes back. Private to the reference backend; the
+ * optimizer study takes the two conversions of BF16.
  */
 #ifndef NG_REFERENCE_MODEL_REF_ROWS_H
 #define NG_REFERENCE_MODEL_REF_ROWS_H
@@ -39,7 +40,7 @@ const float *ng_ref_row(const ng_array *array, int64_t row, float *scratch);
 /* Write a row: FP32, or BF16 rounded to nearest even. A NaN is canonical. */
 void ng_ref_store_row(const ng_array *array, int64_t row, const float *x);
 
-/* Whether an array is one of the carriers given, the last of them -1. */
+/* Whether an array's carrier is one of these. */
 bool ng_ref_is_numbers(const ng_array *array); /* FP32 or BF16 */
 bool ng_ref_is_rows(const ng_array *array);    /* those, FP8 or MXFP4 */
 
