@@ -2,7 +2,7 @@
  *
  * exp and sigmoid in FP32 from additions, multiplications and one division, so
  * that they are the same bits on every machine, and run in vectors. Private to
- * the reference backend.
+ * the reference backend and the optimizer study.
  */
 #ifndef NG_REFERENCE_MODEL_REF_EXP_H
 #define NG_REFERENCE_MODEL_REF_EXP_H

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "reference/convert/ref_philox.h"
+#include "reference/model/ref_exp.h"
 
 enum {
     CONTEXT = NG_STUDY_CONTEXT,
@@ -71,40 +72,6 @@ static inline void add_row(float *restrict y, float s, const float *restrict x,
         y[i] += s * x[i];
 }
 
-/* exp of x, 0 below -87 and held at 87, within 2 ulps: x = k log 2 + r, |r| <=
- * log(2)/2, by Taylor's polynomial of degree 7 (its next term is below 2^-26)
- * and 2^k. log 2 is subtracted in two parts, the first of 15 bits: k times it
- * is exact. */
-static float exponential(float x)
-{
-    const float shift = 0x1.8p+23f;
-    float k, r, p, scale;
-    uint32_t bits;
-
-    if (x < -87.0f)
-        return 0.0f;
-    if (x > 87.0f)
-        x = 87.0f;
-    k = (x * 0x1.715476p+0f + shift) - shift;
-    r = (x - k * 0x1.62e4p-1f) - k * 0x1.7f7d1cp-20f;
-    p = 1.0f / 5040.0f;
-    p = p * r + 1.0f / 720.0f;
-    p = p * r + 1.0f / 120.0f;
-    p = p * r + 1.0f / 24.0f;
-    p = p * r + 1.0f / 6.0f;
-    p = p * r + 0.5f;
-    p = p * r + 1.0f;
-    p = p * r + 1.0f;
-    bits = (uint32_t)((int32_t)k + 127) << 23;
-    memcpy(&scale, &bits, sizeof scale);
-    return p * scale;
-}
-
-static float sigmoid(float a)
-{
-    return 1.0f / (1.0f + exponential(-a));
-}
-
 /* Leave x, a, h and z of the sample in the workspace. */
 static void forward(ng_study_model *model, const float *const *weight,
                     const uint8_t *context)
@@ -118,7 +85,7 @@ static void forward(ng_study_model *model, const float *const *weight,
         add_row(model->a, model->x[i], weight[NG_STUDY_W1] + i * HIDDEN,
                 HIDDEN);
     for (int i = 0; i < HIDDEN; i++)
-        model->h[i] = model->a[i] * sigmoid(model->a[i]);
+        model->h[i] = model->a[i] * ng_ref_sigmoid(model->a[i]);
     memcpy(model->z, weight[NG_STUDY_B2], sizeof model->z);
     for (int i = 0; i < HIDDEN; i++)
         add_row(model->z, model->h[i], weight[NG_STUDY_W2] + i * BYTES, BYTES);
@@ -137,7 +104,7 @@ static double cross_entropy(ng_study_model *model, int target, float share)
     const double of_target = (double)z[target] - (double)largest;
 
     for (int i = 0; i < BYTES; i++) {
-        z[i] = exponential(z[i] - largest);
+        z[i] = ng_ref_exp(z[i] - largest);
         sum += z[i];
     }
     for (int i = 0; i < BYTES; i++)
@@ -162,7 +129,7 @@ static void backward(ng_study_model *model, float *const *grad,
         add_row(grad_a, grad_z[j], model->w2_transposed + j * HIDDEN, HIDDEN);
     for (int i = 0; i < HIDDEN; i++) {
         /* of a s(a): s + a s (1 - s) */
-        const float s = sigmoid(model->a[i]);
+        const float s = ng_ref_sigmoid(model->a[i]);
 
         grad_a[i] *= s + model->a[i] * s * (1.0f - s);
     }

@@ -7,7 +7,7 @@
  *   z [256]    = h output.weight + output.bias
  *   loss       = the mean over samples of log(sum_j exp(z_j)) - z_target
  * where silu(a) = a/(1 + exp(-a)). FP32, each operation rounded, sums in a
- * fixed order, exp by a polynomial of study_model.c: the same bits on every
+ * fixed order, exp by the polynomial of ref_exp.h: the same bits on every
  * machine and for any number of threads. Only the loss itself, which is
  * reported and trains nothing, goes through log().
  */

@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/bf16.h"
 #include "formats/files/checksum.h"
 #include "formats/files/file_error.h"
 #include "formats/fp32.h"
 #include "formats/profile.h"
+#include "reference/model/ref_rows.h"
 #include "reference/train/checkpoint.h"
 #include "reference/train/study_model.h"
 #include "reference/train/train_log.h"
@@ -152,21 +152,13 @@ void ng_study_run_free(ng_study_run *run)
 static void widen(float *y, const uint16_t *x, int64_t n)
 {
     for (int64_t i = 0; i < n; i++)
-        y[i] = ng_fp32_from_bits((uint32_t)x[i] << 16);
+        y[i] = ng_ref_of_bf16(x[i]);
 }
 
-/* RNE_BF16 by the bits: half an ulp less one is added, and one more if the cut
- * would leave an odd code; a carry runs into the exponent as it should, up to
- * Inf. A loop of a study spends half its time here otherwise. */
 static void narrow(uint16_t *y, const float *x, int64_t n)
 {
-    for (int64_t i = 0; i < n; i++) {
-        const uint32_t bits = ng_fp32_bits(x[i]);
-        const bool is_nan = (bits & ~NG_FP32_SIGN) > NG_FP32_INFINITY;
-
-        y[i] = is_nan ? NG_BF16_NAN
-                      : (uint16_t)((bits + 0x7FFF + (bits >> 16 & 1)) >> 16);
-    }
+    for (int64_t i = 0; i < n; i++)
+        y[i] = ng_ref_to_bf16(x[i]);
 }
 
 /* The weights that forward and backward use: BF16, which split weights are kept
@@ -276,14 +268,12 @@ static ng_status check_state(const json_t *mine, const json_t *theirs,
     const char *name;
     json_t *value;
 
-    json_object_foreach((json_t *)mine, name, value) if (
-        !json_equal(
-            value,
-            json_object_get(
-                theirs, name))) return ng_file_fail(error, NG_BAD_FILE, path,
-                                                    NULL, "state",
-                                                    "\"%s\" is not this run's",
-                                                    name);
+    json_object_foreach((json_t *)mine, name, value)
+    {
+        if (!json_equal(value, json_object_get(theirs, name)))
+            return ng_file_fail(error, NG_BAD_FILE, path, NULL, "state",
+                                "\"%s\" is not this run's", name);
+    }
     return NG_OK;
 }
 
