@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include "conformance/subject/plugin.h"
@@ -121,6 +122,33 @@ static bool has_more_descriptors(void)
     return false;
 }
 
+static void ignore(int number)
+{
+    (void)number;
+}
+
+/* A timer that never stops, and no restart of what it interrupts. */
+static void interrupt_often(void)
+{
+    const struct sigaction action = {.sa_handler = ignore};
+    const struct itimerval often = {{0, 500}, {0, 500}};
+
+    sigaction(SIGALRM, &action, NULL);
+    setitimer(ITIMER_REAL, &often, NULL);
+}
+
+/* Whether the kernel would end this process before others for want of memory;
+ * true where it cannot be asked. */
+static bool is_first_to_go(void)
+{
+    FILE *file = fopen("/proc/self/oom_score_adj", "r+");
+    int score = 1000;
+
+    if (file != NULL && fscanf(file, "%d", &score) == 1)
+        fclose(file);
+    return score == 1000;
+}
+
 /* The harm of a call. Returns a status, or -1: go on. */
 AS_WRITTEN static int32_t harm(const ng_plugin_call *call)
 {
@@ -143,6 +171,12 @@ AS_WRITTEN static int32_t harm(const ng_plugin_call *call)
     }
     if (does("kill"))
         raise(SIGKILL);
+    if (does("raise"))
+        raise(SIGSEGV);
+    if (does("interrupt"))
+        interrupt_often();
+    if (does("outlive-program") && !is_first_to_go())
+        return NG_PLUGIN_FAILED;
     if (does("hang"))
         deaf_to_signals();
     if (does("spin"))
@@ -154,6 +188,10 @@ AS_WRITTEN static int32_t harm(const ng_plugin_call *call)
         ((volatile unsigned char *)y->data)[-1] = 0x55;
     if (does("after"))
         ((volatile unsigned char *)y->data)[4 * y->shape[0]] = 0x55;
+    if (does("before-input"))
+        ((volatile unsigned char *)x->data)[-1] = 0x55;
+    if (does("after-input"))
+        ((volatile unsigned char *)x->data)[x->shape[0]] = 0x55;
     if (does("far-after"))
         ((volatile unsigned char *)y->data)[4 * y->shape[0] + 40] = 0x55;
     if (does("read-after"))
@@ -293,6 +331,8 @@ int32_t ng_plugin(ng_plugin_table *table)
         operations[0].takes = typo;
     if (does("limits"))
         operations[0].limits = 1u << 31;
+    if (does("after-input")) /* no page is missing near its end then */
+        operations[0].alignment = 4096;
     if (does("alignment"))
         operations[0].alignment = 3;
     if (does("no-gpu"))

@@ -35,6 +35,31 @@ verify 3 'sleep 60' 'hung: no answer after 0.5 s' --timeout 0.5
 verify 3 'echo; echo Hello, world; cat' 'its answer begins with no length: \\x0aHello, '
 verify 3 'printf "\020\0\0\0\0\0\0\0aaaaaaaaaaaaaaaa"; cat' 'its answer is no safetensors'
 verify 3 'cat' 'bad greeting: no name, or no operations'
+
+# greets METADATA: a program that says so, and then waits.
+greets() {
+    local header='{"__metadata__":{'"$1"'}}' length size
+    for length in $((${#header} + 8)) ${#header}; do # of the message, of this
+        printf -v size '\\%03o\\%03o' $((length % 256)) $((length / 256))
+        printf '%b' "$size\\0\\0\\0\\0\\0\\0"
+    done > greeting
+    printf '%s' "$header" >> greeting
+    echo 'cat greeting; exec cat > /dev/null'
+}
+
+many=$(seq -s ' ' 1000 1256)
+long=$(printf 'x%.0s' {1..64})
+verify 3 "$(greets '"name":"n","operations":"a b a"')" \
+    'bad greeting: operation 2: a name given twice'
+verify 3 "$(greets '"name":"n","operations":"a '"$long"'"')" \
+    'bad greeting: operation 1: a name longer than 63 bytes'
+verify 3 "$(greets '"name":"n","operations":"'"$many"'"')" \
+    'bad greeting: more than 256 operations'
+verify 3 "$(greets '"name":"n","version":"'"$long"'","operations":"a"')" \
+    'bad greeting: a name or version longer than 63 bytes'
+# Cut, the entry would still mean something.
+verify 3 "$(greets '"name":"n","operations":"a","takes.a":"x=fp32'"$(printf '|fp32%.0s' {1..30})"'"')" \
+    'bad greeting: operation 0: takes or limits that mean nothing'
 verify 3 'no-such-program' 'exited with status 127 .it said: .*no-such-program'
 
 python3 -c 'import numpy' 2> /dev/null || {

@@ -107,6 +107,7 @@ says 'decode_\\x1b\\x5b31me5m2, which is no operation of this program' err
 does crash 3 'subject crashed: SIGSEGV, (writing to|reading) a null pointer'
 does abort 3 'subject crashed: SIGABRT \(it said: it \\x1b\\x5b31mwent\\x1b\\x5b0m wrong\)'
 does kill 3 'subject crashed: SIGKILL'
+does raise 3 'subject crashed: SIGSEGV$'
 does hang 3 'subject hung: no answer after 0.5 s' --timeout 0.5
 does spin 3 'subject hung: no answer after 0.3 s' --timeout 0.3
 does exit 3 'subject exited with status 0'
@@ -118,6 +119,8 @@ does lack 3 'subject lists the operation, then says that it lacks it'
 does fail 3 'subject says that it failed'
 does before 1 'subject wrote 1 bytes before y'
 does after 1 'subject wrote 1 bytes past the end of y'
+does before-input 1 'subject wrote 1 bytes before x'
+does after-input 1 'subject wrote 1 bytes past the end of x'
 does far-after 1 'subject wrote 41 bytes past the end of y'
 does read-after 3 'subject crashed: SIGSEGV, reading 1 bytes past the end of x'
 does input 1 'subject wrote to its input x'
@@ -154,11 +157,21 @@ does munmap 3 'subject crashed: SIGSEGV'
 does longjmp 3 'subject '
 does exec 3 'subject hung: no answer after 0.5 s' --timeout 0.5
 does chdir 3 'subject crashed: SIGSEGV'
-for what in close-standard rlimit descriptors; do
+for what in close-standard rlimit descriptors interrupt outlive-program; do
     export HOSTILE=$what
     verify 0 "$hostile" --op decode_e4m3 --op decode_ue8m0 5< /dev/null 77< /dev/null
     [ "$(grep -c ' equal$' out)" -eq 2 ] || complain "$what: not 2 operations equal"
 done
+
+# Nor is it anyone else's: whoever started the program ignores its children.
+what='children ignored'
+export HOSTILE=crash
+if env --ignore-signal=CHLD true 2> /dev/null; then
+    env --ignore-signal=CHLD "$NARROWGAUGE" verify --quiet --subject "$hostile" \
+        --op decode_ue8m0 > out 2> err
+    [ $? -eq 3 ] || complain "$what: exit status"
+    says 'subject crashed: SIGSEGV, (writing to|reading) a null pointer'
+fi
 
 # After a crash the next operation, and the next case, have a fresh process.
 what=crash-in-decode-e4m3

@@ -76,17 +76,17 @@ static bool write_call(ng_host *host, const ng_call *call,
     return true;
 }
 
-static void judge_guards(const ng_call *call, int i, const unsigned char *at,
+static void judge_guards(const ng_tensor *t, const unsigned char *at,
                          int64_t span, ng_verdict *verdict)
 {
     for (int64_t byte = -NG_HOST_GUARD; byte < span + NG_HOST_GUARD; byte++) {
         if (byte == 0)
             byte = span; /* the data itself is not a guard */
         if (byte < span + NG_HOST_GUARD && at[byte] != NG_HOST_GUARD_BYTE) {
-            ng_verdict_set(
-                verdict, NG_VERDICT_OUTSIDE, "wrote %lld bytes %s %s",
-                (long long)(byte < 0 ? -byte : byte - span + 1),
-                byte < 0 ? "before" : "past the end of", call->output[i].name);
+            ng_verdict_set(verdict, NG_VERDICT_OUTSIDE,
+                           "wrote %lld bytes %s %s",
+                           (long long)(byte < 0 ? -byte : byte - span + 1),
+                           byte < 0 ? "before" : "past the end of", t->name);
             return;
         }
     }
@@ -105,11 +105,10 @@ static void read_outputs(ng_host *host, const ng_call *call,
         const unsigned char *data = arena_at(host, at + NG_HOST_GUARD);
 
         at += (span + 2 * NG_HOST_GUARD + 7) / 8 * 8;
-        if (out < 0)
-            continue;
-        memcpy(t->data, data, (size_t)span);
+        if (out >= 0)
+            memcpy(t->data, data, (size_t)span);
         if (verdict->kind == NG_VERDICT_NONE)
-            judge_guards(call, out, data, span, verdict);
+            judge_guards(t, data, span, verdict);
     }
     if (verdict->kind == NG_VERDICT_NONE && answer->input_written >= 0
         && answer->input_written < call->n_inputs)

@@ -2,7 +2,7 @@
 #define _GNU_SOURCE /* the registers of a signal's context */
 #include "conformance/subject/host_child.h"
 
-#include <dlfcn.h>
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -44,6 +44,10 @@ static void on_fault(int number, siginfo_t *info, void *context)
     const uintptr_t address = (uintptr_t)info->si_addr;
     ng_wire_fault *fault = &arena->fault;
 
+    if (info->si_code <= 0) { /* sent by someone: there is no address */
+        raise(number);
+        return;
+    }
     fault->signal = number;
     fault->write = was_write(context);
     fault->null = address < 4096;
@@ -108,7 +112,8 @@ static bool place(const ng_wire_call *call)
     return true;
 }
 
-/* Bring outputs and their guards back. Returns an input that has changed. */
+/* Bring outputs, and the guards of all, back. Returns an input that has
+ * changed. */
 static int32_t collect(const ng_wire_call *call)
 {
     int32_t written = -1;
@@ -118,13 +123,12 @@ static int32_t collect(const ng_wire_call *call)
         const ng_buffer *b = &buffers[i];
         unsigned char *to = arena_at(t->offset + NG_HOST_GUARD);
 
-        if (i < call->n_inputs) {
-            if (written < 0 && memcmp(to, b->data, (size_t)t->span) != 0)
-                written = i;
-            continue;
-        }
-        memcpy(to - b->before, b->data - b->before,
-               b->before + (size_t)t->span + b->after);
+        memcpy(to - b->before, b->data - b->before, b->before);
+        memcpy(to + t->span, b->data + t->span, b->after);
+        if (i >= call->n_inputs)
+            memcpy(to, b->data, (size_t)t->span);
+        else if (written < 0 && memcmp(to, b->data, (size_t)t->span) != 0)
+            written = i;
     }
     return written;
 }
@@ -189,7 +193,12 @@ static bool answer(uint32_t sequence, ng_wire_answer a)
     a.magic = NG_HOST_MAGIC;
     a.sequence = sequence;
     fflush(NULL); /* what was printed comes before the answer */
-    if (send(NG_HOST_SOCKET, &a, sizeof a, MSG_NOSIGNAL) == (ssize_t)sizeof a)
+    ssize_t n;
+
+    do
+        n = send(NG_HOST_SOCKET, &a, sizeof a, MSG_NOSIGNAL);
+    while (n < 0 && errno == EINTR);
+    if (n == (ssize_t)sizeof a)
         return true;
     fputs("the channel to the program is closed\n", stderr);
     return false;
@@ -251,6 +260,17 @@ static void watch_parent(void)
     prctl(PR_SET_PDEATHSIG, SIGRTMAX);
 }
 
+/* The next request; a timer or a profiler of the library's may interrupt. */
+static bool receive(ng_wire_request *request)
+{
+    ssize_t n;
+
+    do
+        n = recv(NG_HOST_SOCKET, request, sizeof *request, 0);
+    while (n < 0 && errno == EINTR);
+    return n == (ssize_t)sizeof *request;
+}
+
 int ng_host_child(const char *library)
 {
     const struct rlimit no_core = {0, 0};
@@ -266,8 +286,7 @@ int ng_host_child(const char *library)
                        .status = ng_host_load(&arena->facts, arena->text,
                                               sizeof arena->text, library)}))
         return 1;
-    while (recv(NG_HOST_SOCKET, &request, sizeof request, 0)
-           == (ssize_t)sizeof request) {
+    while (receive(&request)) {
         if (request.magic != NG_HOST_MAGIC || !map_arena(request.arena_bytes))
             return 1;
 

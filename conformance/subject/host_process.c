@@ -41,7 +41,8 @@ bool ng_host_make_arena(ng_host *host)
 
     /* Or a subject could cut it short under our feet, or seal it itself. */
     return host->arena_fd >= 0
-           && fcntl(host->arena_fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_SEAL) == 0
+           && fcntl(host->arena_fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_SEAL)
+                  == 0
            && ng_host_grow_arena(host, sizeof(ng_arena));
 }
 
@@ -72,8 +73,11 @@ void ng_host_end(ng_host *host, double grace, ng_verdict *verdict)
         const bool before = fault.byte < 0;
 
         ng_escape(name, sizeof name, t->name, strnlen(t->name, sizeof t->name));
+        /* Unsigned: the subject can write there, and what it likes. */
+        const uint64_t at = (uint64_t)fault.byte;
+
         snprintf(where, sizeof where, "%lld bytes %s %s",
-                 (long long)(before ? -fault.byte : fault.byte - t->span + 1),
+                 (long long)(before ? 0 - at : at - (uint64_t)t->span + 1),
                  before ? "before" : "past the end of", name);
         if (fault.write) {
             ng_verdict_set(verdict, NG_VERDICT_OUTSIDE, "wrote %s", where);

@@ -86,6 +86,32 @@ static void close_captured(ng_captured *captured)
     captured->fd = -1;
 }
 
+/* Whoever started this program may have had it ignore the ends of children,
+ * which are then gone before anyone can ask how they came. */
+static void want_children(void)
+{
+    struct sigaction now;
+
+    if (sigaction(SIGCHLD, NULL, &now) == 0 && now.sa_handler == SIG_IGN)
+        signal(SIGCHLD, SIG_DFL);
+}
+
+/* Where memory runs out, the kernel is to end the subject, not this program.
+ * What cannot be had (no /proc) is done without. */
+static void give_first(pid_t pid)
+{
+    char path[64];
+
+    snprintf(path, sizeof path, "/proc/%d/oom_score_adj", (int)pid);
+    const int fd = open(path, O_WRONLY | O_CLOEXEC);
+
+    if (fd < 0)
+        return;
+    if (write(fd, "1000", 4) != 4)
+        (void)0; /* some sandboxes refuse */
+    close(fd);
+}
+
 int ng_process_start(ng_process *process, const char *program,
                      char *const argv[], const ng_process_fd *fds, int n)
 {
@@ -121,20 +147,24 @@ int ng_process_start(ng_process *process, const char *program,
     sigemptyset(&none);
     sigemptyset(&usual);
     sigaddset(&usual, SIGPIPE);
+    sigaddset(&usual, SIGCHLD);
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP
                                               | POSIX_SPAWN_SETSIGMASK
                                               | POSIX_SPAWN_SETSIGDEF);
     posix_spawnattr_setpgroup(&attributes, 0);
     posix_spawnattr_setsigmask(&attributes, &none);
     posix_spawnattr_setsigdefault(&attributes, &usual);
+    want_children();
     ng_orphans_adopt();
     process->since = ng_orphans_now();
     pthread_mutex_lock(&ours_mutex);
     if (status == 0)
         status = posix_spawn(&process->pid, program, &actions, &attributes,
                              argv, environ);
-    if (status == 0)
+    if (status == 0) {
         replace_ours(0, process->pid);
+        give_first(process->pid);
+    }
     pthread_mutex_unlock(&ours_mutex);
     posix_spawn_file_actions_destroy(&actions);
     posix_spawnattr_destroy(&attributes);
