@@ -28,6 +28,7 @@ libnarrowgauge_la_SOURCES = \
 	%D%/rules.c \
 	%D%/status.c \
 	%D%/tensor.c \
+	%D%/text.c \
 	%D%/version.c
 
 # Not installed.
@@ -37,7 +38,8 @@ libnarrowgauge_la_SOURCES += \
 	%D%/files/npy_header.h \
 	%D%/files/safetensors_dtype.h \
 	%D%/files/safetensors_entry.h \
-	%D%/profiles_table.h
+	%D%/profiles_table.h \
+	%D%/text.h
 
 # Installed in $(includedir)/narrowgauge under their own paths.
 ngincludedir = $(includedir)/narrowgauge

@@ -5,9 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/files/file_error.h"
+#include "formats/files/input_file.h"
 #include "formats/profiles_table.h"
+#include "formats/text.h"
 
 enum { MAX_PROFILE_BYTES = 64 * 1024, MAX_LINE = 1024 };
+
+static const char suffix[] = ".profile"; /* of a user's own file */
 
 /* Cut the line at its comment and at the blanks around what is left. */
 static char *trim(char *line)
@@ -33,6 +38,9 @@ static ng_status set_text(char *field, size_t size, const char *name,
     if (strlen(value) >= size)
         return ng_fail(error, NG_BAD_FILE, "%s:%d: %s: longer than %zu bytes",
                        where, line, name, size - 1);
+    if (!ng_is_plain_text(value)) /* it goes into reports */
+        return ng_fail(error, NG_BAD_FILE, "%s:%d: %s: no plain text in UTF-8",
+                       where, line, name);
     strcpy(field, value);
     return NG_OK;
 }
@@ -91,6 +99,9 @@ ng_status ng_profile_parse(ng_profile *profile, const char *name,
 
     if (strlen(name) >= sizeof parsed.name)
         return ng_fail(error, NG_BAD_FILE, "%s: name: too long", where);
+    if (*name == '\0' || !ng_is_plain_text(name))
+        return ng_fail(error, NG_BAD_FILE, "%s: name: no plain text in UTF-8",
+                       where);
     strcpy(parsed.name, name);
     for (; text < end; number++) {
         const char *newline = memchr(text, '\n', (size_t)(end - text));
@@ -124,33 +135,38 @@ const char *ng_profile_name(int i)
 static ng_status load_file(ng_profile *profile, const char *path,
                            ng_error *error)
 {
-    const char *base = strrchr(path, '/') != NULL ? strrchr(path, '/') + 1
-                                                  : path;
-    char name[sizeof profile->name];
-    char *text = NULL;
-    ng_status status = NG_OK;
-    FILE *file = fopen(path, "rb");
+    const char *slash = strrchr(path, '/');
+    const char *base = slash != NULL ? slash + 1 : path;
+    const size_t length = strlen(base);
+    const bool suffixed =
+        length > sizeof suffix - 1
+        && strcmp(base + length - (sizeof suffix - 1), suffix) == 0;
+    char name[MAX_LINE];
+    ng_input_file file;
+    ng_status status;
+    char *text;
 
-    if (file == NULL)
-        return ng_fail(error, NG_BAD_FILE, "%s: profile: cannot be opened",
-                       path);
-    snprintf(name, sizeof name, "%s", base);
-    if (strstr(name, ".profile") != NULL)
-        *strstr(name, ".profile") = '\0';
-    text = malloc(MAX_PROFILE_BYTES + 1);
-    if (text == NULL) {
+    if ((size_t)snprintf(name, sizeof name, "%.*s",
+                         (int)(length - (suffixed ? sizeof suffix - 1 : 0)),
+                         base)
+        >= sizeof name)
+        return ng_file_fail(error, NG_BAD_FILE, path, NULL, "name", "too long");
+    status = ng_input_open(&file, path, error);
+    if (status != NG_OK)
+        return status;
+    text = file.size <= MAX_PROFILE_BYTES ? malloc((size_t)file.size + 1) : NULL;
+    if (file.size > MAX_PROFILE_BYTES)
+        status = ng_file_fail(error, NG_BAD_FILE, path, NULL, "size",
+                              "over %d bytes", MAX_PROFILE_BYTES);
+    else if (text == NULL)
         status = ng_fail(error, NG_NO_MEMORY, "%s: out of memory", path);
-    } else {
-        const size_t size = fread(text, 1, MAX_PROFILE_BYTES + 1, file);
-
-        if (ferror(file) != 0 || size > MAX_PROFILE_BYTES)
-            status = ng_fail(error, NG_BAD_FILE, "%s: size: unreadable or over %d bytes",
-                             path, MAX_PROFILE_BYTES);
-        else
-            status = ng_profile_parse(profile, name, text, size, path, error);
-    }
+    else
+        status = ng_input_read(text, &file, 0, (size_t)file.size, error);
+    if (status == NG_OK)
+        status = ng_profile_parse(profile, name, text, (size_t)file.size, path,
+                                  error);
     free(text);
-    fclose(file);
+    ng_input_close(&file);
     return status;
 }
 
@@ -158,11 +174,10 @@ ng_status ng_profile_load(ng_profile *profile, const char *name,
                           ng_error *error)
 {
     const size_t length = strlen(name);
-    const char *suffix = ".profile";
 
     if (strchr(name, '/') != NULL
-        || (length > strlen(suffix)
-            && strcmp(name + length - strlen(suffix), suffix) == 0))
+        || (length > sizeof suffix - 1
+            && strcmp(name + length - (sizeof suffix - 1), suffix) == 0))
         return load_file(profile, name, error);
     for (int i = 0; i < ng_n_profile_texts; i++)
         if (strcmp(name, ng_profile_texts[i].name) == 0)

@@ -4,6 +4,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "formats/text.h"
+
 const char *ng_status_text(ng_status status)
 {
     switch (status) {
@@ -33,9 +35,7 @@ ng_status ng_fail(ng_error *error, ng_status status, const char *format, ...)
         va_start(arguments, format);
         vsnprintf(error->text, sizeof error->text, format, arguments);
         va_end(arguments);
-        for (char *c = error->text; *c != '\0'; c++)
-            if ((unsigned char)*c < 0x20 || *c == 0x7F)
-                *c = '?';
+        ng_make_plain_text(error->text);
     }
     return status;
 }

@@ -5,7 +5,7 @@
 
 #include "formats/files/input_file.h"
 #include "reports/gate.h"
-#include "reports/text_escape.h"
+#include "formats/text.h"
 
 enum { MAX_BYTES = 256 << 10 };
 

@@ -20,8 +20,4 @@ typedef enum ng_medium {
  * cannot be shown becomes '?' or, in HTML, U+FFFD. */
 void ng_print_escaped(FILE *out, ng_medium medium, const char *text);
 
-/* The bytes of the UTF-8 character at text (1 to 4) and its number; 0 where
- * there is none: a stray byte, a surrogate, a form longer than needed. */
-int ng_utf8_length(unsigned *character, const char *text);
-
 #endif

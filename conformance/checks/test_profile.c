@@ -3,6 +3,8 @@
  * Profiles: the built-in ones, a user's own file, and what is refused with the
  * line and the field named.
  */
+#include <sys/stat.h>
+
 #include "conformance/checks/scratch.h"
 #include "formats/profile.h"
 
@@ -59,6 +61,11 @@ START_TEST(bad_texts)
     refuses("rounding up down", "there:1: rounding: no such value: up down");
     refuses("rounding\n", "there:1: rounding: no value");
     refuses("version # 1\n", "there:1: version: no value");
+    /* What the reports show: bad UTF-8 would be no JSON, and U+009B steers. */
+    refuses("version 1\xFF\n", "there:1: version: no plain text in UTF-8");
+    refuses("version 1\nsource a\033[2J\n",
+            "there:2: source: no plain text in UTF-8");
+    refuses("source a\xC2\x9B\n", "there:1: source: no plain text in UTF-8");
     refuses_bytes("version 1\0\n", 11,
                   "there:1: line: too long, or not text");
     memset(line, 'x', sizeof line);
@@ -72,6 +79,10 @@ START_TEST(bad_texts)
     ck_assert_int_eq(ng_profile_parse(&profile, line, "", 0, "there", &error),
                      NG_BAD_FILE);
     ck_assert_str_eq(error.text, "there: name: too long");
+    ck_assert(untouched());
+    ck_assert_int_eq(ng_profile_parse(&profile, "", "", 0, "there", &error),
+                     NG_BAD_FILE);
+    ck_assert_str_eq(error.text, "there: name: no plain text in UTF-8");
     ck_assert(untouched());
 }
 END_TEST
@@ -122,6 +133,10 @@ START_TEST(own_file)
     scratch_write("theirs", good, sizeof good - 1);
     ck_assert_int_eq(ng_profile_load(&profile, "./theirs", &error), NG_OK);
     expect_good("theirs");
+    scratch_write("mine.profile.2.profile", good, sizeof good - 1);
+    ck_assert_int_eq(ng_profile_load(&profile, "mine.profile.2.profile", &error),
+                     NG_OK);
+    expect_good("mine.profile.2");
     ck_assert_int_eq(chdir("/"), 0);
 }
 END_TEST
@@ -141,6 +156,10 @@ static void load_refuses(const char *path, const char *words)
 START_TEST(bad_files)
 {
     static char bytes[64 * 1024 + 1];
+    char long_name[64 + sizeof ".profile"];
+
+    memset(long_name, 'n', 64);
+    strcpy(long_name + 64, ".profile");
 
     load_refuses("nothing", ": profile: no such name (narrowgauge ops "
                             "--profiles lists them)");
@@ -149,12 +168,14 @@ START_TEST(bad_files)
     load_refuses(".profile", ": profile: no such name (narrowgauge ops "
                              "--profiles lists them)");
     load_refuses(scratch_path("missing.profile"),
-                 ": profile: cannot be opened");
-    load_refuses("/", ": size: unreadable or over 65536 bytes");
+                 ": open: No such file or directory");
+    load_refuses("/", ": open: not a regular file");
+    ck_assert_int_eq(mkfifo(scratch_path("pipe.profile"), 0600), 0);
+    load_refuses(scratch_path("pipe.profile"), ": open: not a regular file");
     memset(bytes, '\n', sizeof bytes);
     scratch_write("large.profile", bytes, sizeof bytes);
     load_refuses(scratch_path("large.profile"),
-                 ": size: unreadable or over 65536 bytes");
+                 ": size: over 65536 bytes");
     scratch_write("just.profile", bytes, sizeof bytes - 1);
     load_refuses(scratch_path("just.profile"), ": version: missing");
     scratch_write("binary.profile", "\x7F" "ELF\0\0\0\n", 8);
@@ -163,6 +184,15 @@ START_TEST(bad_files)
     scratch_write("bad.profile", "version 1\nrounding odd\n", 23);
     load_refuses(scratch_path("bad.profile"),
                  ":2: rounding: no such value: odd");
+    scratch_write("\xFF.profile", good, sizeof good - 1);
+    poison();
+    ck_assert_int_eq(
+        ng_profile_load(&profile, scratch_path("\xFF.profile"), &error),
+        NG_BAD_FILE);
+    ck_assert_ptr_nonnull(
+        strstr(error.text, "/?.profile: name: no plain text in UTF-8"));
+    scratch_write(long_name, good, sizeof good - 1);
+    load_refuses(scratch_path(long_name), ": name: too long");
 }
 END_TEST
 

@@ -10,6 +10,7 @@
 
 #include "conformance/checks/scratch.h"
 #include "formats/files/file_error.h"
+#include "formats/text.h"
 #include "formats/files/tensor_path.h"
 
 static ng_error error;

@@ -4,6 +4,7 @@
  * that turn the writing round.
  */
 #include "conformance/checks/scratch.h"
+#include "formats/text.h"
 #include "reports/text_escape.h"
 
 static const struct row {
@@ -75,12 +76,29 @@ START_TEST(all_pairs)
 }
 END_TEST
 
+/* In place, as in every error line: as to a terminal. */
+START_TEST(made_plain)
+{
+    char text[64];
+
+    if (rows[_i].text == NULL)
+        return;
+    snprintf(text, sizeof text, "%s", rows[_i].text);
+    ck_assert_int_eq(ng_is_plain_text(text),
+                     strcmp(rows[_i].text, rows[_i].terminal) == 0);
+    ng_make_plain_text(text);
+    ck_assert_str_eq(text, rows[_i].terminal);
+    ck_assert(ng_is_plain_text(text));
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("text_escape");
     TCase *tcase = tcase_create("escape");
 
     tcase_add_loop_test(tcase, escaped, 0, N_ROWS);
+    tcase_add_loop_test(tcase, made_plain, 0, N_ROWS);
     tcase_add_test(tcase, all_pairs);
     suite_add_tcase(suite, tcase);
     return scratch_run(suite);

@@ -99,6 +99,19 @@ for op in decode_bf16 fp8_row_to_fp8_col step_lion; do
         --actual "$op/000.expected.safetensors"
 done
 
+# Of a profile in a file of one's own too, wherever that is by now; and the name
+# in a file is no path that is opened.
+printf 'version 1\nsource here\nrounding up\n' > own.profile
+run 0 vectors --op encode_e4m3 --profile ./own.profile --out own
+rm own.profile
+run 0 compare --expected own/000.expected.safetensors \
+    --actual own/000.expected.safetensors
+says ', profile own, '
+mkfifo pipe
+sed 's/"profile":"own"/"profile":".\/p"/' own/000.expected.safetensors > path.safetensors
+ln -s pipe p
+run 0 compare --expected path.safetensors --actual own/000.expected.safetensors
+
 # ---- what is refused -----------------------------------------------------------------
 # refuses PATTERN ARGUMENT...
 refuses() {

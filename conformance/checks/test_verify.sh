@@ -193,7 +193,7 @@ fi
 refuses '--op: encode_e5m2: no such operation' --op encode_e5m2
 refuses '--subject: nobody: no such subject' --subject nobody
 refuses 'nothing: profile: no such name' --profile nothing
-refuses './nothing.profile: profile: cannot be opened' \
+refuses './nothing.profile: open: No such file' \
     --profile ./nothing.profile
 refuses '--shard: 0/3: not I/N' --shard 0/3
 refuses '--shard: 4/3: not I/N' --shard 4/3

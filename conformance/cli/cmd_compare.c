@@ -13,6 +13,7 @@
 #include "conformance/subject/escape.h"
 #include "formats/files/npy.h"
 #include "formats/files/safetensors.h"
+#include "formats/text.h"
 #include "reports/verify_report.h"
 
 enum {
@@ -339,11 +340,15 @@ static ng_status load(comparison *c, const arguments *a, ng_error *error)
         || profile == NULL || c->expected->n_tensors == 0)
         return ng_fail(error, NG_BAD_FILE,
                        "no file of expected outputs (narrowgauge vectors)");
-    status = ng_profile_load(&c->profile, profile, error);
+    if (!ng_is_plain_text(profile) || strlen(profile) >= sizeof c->profile.name)
+        return ng_fail(error, NG_BAD_FILE, "metadata profile: no name");
+    status = ng_profile_load(&c->profile, "ng", error);
     if (status != NG_OK)
         return status;
 
-    /* Every rule was written down: pinned ones need not be the profile's. */
+    /* Every rule was written down. The profile is only a name then, of a file
+     * that need not be here; and a file that is read is not to open others. */
+    strcpy(c->profile.name, profile);
     for (int r = 0; r < NG_N_RULES; r++) {
         char key[64];
         const char *text;

@@ -8,6 +8,7 @@
 
 #include "conformance/checks/verify.h"
 #include "conformance/cli/command.h"
+#include "conformance/cli/complain.h"
 #include "conformance/cli/module.h"
 #include "conformance/cli/progress.h"
 #include "conformance/cli/subject_option.h"
@@ -168,6 +169,9 @@ static int hold(outcome *o, const char *path, const char *kind,
     *o = (outcome){.detected = false};
     if (status != NG_EXIT_OK)
         return status;
+    if (chosen.host == NULL)
+        return ng_complain(NG_EXIT_USAGE, "faults",
+                           "--subject: %s: is built in, no plug-in", path);
     const int n = operations_of(list, chosen.host);
     ng_verify_plan plan = {.subject = chosen.subject,
                            .host = chosen.host,

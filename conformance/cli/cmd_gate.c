@@ -8,9 +8,9 @@
 
 #include "conformance/cli/command.h"
 #include "conformance/cli/complain.h"
+#include "formats/text.h"
 #include "reports/gate.h"
 #include "reports/json_schema.h"
-#include "reports/text_escape.h"
 
 enum { KEY_WAIVERS = 256, KEY_ACCEPT, KEY_WHY, KEY_MARKDOWN, KEY_JUNIT,
        KEY_JSON, KEY_TODAY, MAX_PATH = 4096 };
@@ -38,16 +38,6 @@ static const struct argp_option options[] = {
     {0}
 };
 
-static bool is_utf8(const char *text)
-{
-    unsigned character;
-    int n = 1;
-
-    for (; *text != '\0' && n > 0; text += n)
-        n = ng_utf8_length(&character, text);
-    return n > 0;
-}
-
 static error_t parse(int key, char *value, struct argp_state *state)
 {
     arguments *a = state->input;
@@ -58,7 +48,7 @@ static error_t parse(int key, char *value, struct argp_state *state)
     case KEY_WAIVERS: a->waivers = value; break;
     case KEY_ACCEPT: a->accept = true; break;
     case KEY_WHY:
-        if (*value == '\0' || !is_utf8(value))
+        if (*value == '\0' || !ng_is_utf8(value))
             ng_command_refuse(state, "--why: not a text in UTF-8");
         a->why = value;
         break;

@@ -12,6 +12,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "formats/text.h"
+
 /* The parser above a command's own. */
 static error_t begin(int key, char *value, struct argp_state *state)
 {
@@ -42,9 +44,7 @@ void ng_command_refuse(const struct argp_state *state, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    for (char *c = text; *c != '\0'; c++)
-        if ((unsigned char)*c < 0x20 || *c == 0x7F)
-            *c = '?';
+    ng_make_plain_text(text);
     fprintf(stderr, "%s: %s\n", state->name, text);
     exit(NG_EXIT_USAGE);
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "conformance/cli/command.h"
+#include "formats/text.h"
 
 int ng_complain(int exit_status, const char *command, const char *format, ...)
 {
@@ -16,9 +17,7 @@ int ng_complain(int exit_status, const char *command, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    for (char *c = text; *c != '\0'; c++)
-        if ((unsigned char)*c < 0x20 || *c == 0x7F)
-            *c = '?';
+    ng_make_plain_text(text);
     fprintf(stderr, "narrowgauge %s: %s\n", command, text);
     return exit_status;
 }

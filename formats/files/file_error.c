@@ -2,6 +2,7 @@
 #include "formats/files/file_error.h"
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -43,33 +44,4 @@ ng_status ng_file_fail(ng_error *error, ng_status status, const char *path,
         while (shown > 0 && continues(tensor[shown]));
     return ng_fail(error, status, "%s%s: tensor \"%.*s%s\": %s: %s", cut, path,
                    shown, tensor, whole ? "" : "...", field, cause);
-}
-
-bool ng_is_utf8(const char *text)
-{
-    const unsigned char *at = (const unsigned char *)text;
-
-    while (*at != '\0') {
-        static const unsigned long least[4] = {0, 0x80, 0x800, 0x10000};
-        const unsigned lead = *at++;
-        const int more = lead < 0x80   ? 0
-                         : lead < 0xC0 ? -1     /* a continuation first */
-                         : lead < 0xE0 ? 1
-                         : lead < 0xF0 ? 2
-                         : lead < 0xF8 ? 3
-                                       : -1;
-
-        if (more < 0)
-            return false;
-        unsigned long code = more == 0 ? lead : lead & (0x3Fu >> more);
-        for (int i = 0; i < more; i++, at++) {
-            if ((*at & 0xC0) != 0x80)           /* the terminator too */
-                return false;
-            code = code << 6 | (*at & 0x3F);
-        }
-        if (code < least[more] || code > 0x10FFFF
-            || (code >= 0xD800 && code <= 0xDFFF))
-            return false;
-    }
-    return true;
 }

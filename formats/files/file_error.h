@@ -5,8 +5,6 @@
 #ifndef NG_FORMATS_FILES_FILE_ERROR_H
 #define NG_FORMATS_FILES_FILE_ERROR_H
 
-#include <stdbool.h>
-
 #include "formats/status.h"
 
 #ifdef __cplusplus
@@ -25,10 +23,6 @@ ng_status ng_file_fail(ng_error *error, ng_status status, const char *path,
     __attribute__((format(printf, 6, 7)))
 #endif
     ;
-
-/* True if text is well-formed UTF-8: no overlong form, surrogate or value past
- * U+10FFFF. The empty string is. */
-bool ng_is_utf8(const char *text);
 
 #ifdef __cplusplus
 }

@@ -13,6 +13,7 @@
 
 #include "formats/files/file_error.h"
 #include "formats/files/safetensors_dtype.h"
+#include "formats/text.h"
 
 typedef struct writing {
     const char *path;

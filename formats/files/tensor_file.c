@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/files/file_error.h"
+#include "formats/text.h"
 
 /* Files hold little-endian units and sizes of 63 bits; memory is the same
  * here, and nothing in formats/files/ swaps bytes. */

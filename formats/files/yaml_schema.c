@@ -16,6 +16,7 @@
 
 #include "formats/files/file_error.h"
 #include "formats/files/input_file.h"
+#include "formats/text.h"
 
 static ng_status no_memory(ng_error *error, const char *path)
 {

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "formats/files/file_error.h"
+#include "formats/text.h"
 #include "reference/model/recipe.h"
 
 enum { MAX_LINE = 1024, MAX_LAYERS = 4096 };

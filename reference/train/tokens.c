@@ -2,6 +2,7 @@
 #include "reference/train/tokens.h"
 
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
