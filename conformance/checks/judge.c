@@ -176,6 +176,27 @@ void ng_bounds_judge(ng_excess *excess, ng_judgement *judged,
     }
 }
 
+int64_t ng_bounds_part(ng_difference *first, const ng_tensor *one,
+                       const ng_tensor *other, const ng_bounds *bounds)
+{
+    const size_t size = ng_dtype_size(one->dtype);
+    const int64_t n = units_of(one);
+    int64_t count = 0;
+
+    for (int64_t unit = 0; unit < n; unit++) {
+        const void *a = address_of(one, unit), *b = address_of(other, unit);
+
+        if (bounds->bound[unit] < 0 || memcmp(a, b, size) == 0
+            || count++ > 0)
+            continue;
+        *first = (ng_difference){.tensor = one->name};
+        index_of(first->index, one, unit);
+        memcpy(&first->want, a, size);
+        memcpy(&first->got, b, size);
+    }
+    return count;
+}
+
 void ng_bounds_copy(const ng_tensor *to, const ng_tensor *from,
                     const ng_bounds *bounds)
 {

@@ -49,6 +49,11 @@ double ng_float_value(ng_dtype dtype, uint64_t bits);
 bool ng_bounds_hold(ng_dtype dtype, uint64_t bits, const ng_bounds *bounds,
                     int64_t unit);
 
+/* How many of the units that the bounds say are written differ between two runs
+ * of one call, and the first of those, as bits, by the order of its index. */
+int64_t ng_bounds_part(ng_difference *first, const ng_tensor *one,
+                       const ng_tensor *other, const ng_bounds *bounds);
+
 /* Copy the units that the bounds say are written from one output to another of
  * the same shape and strides: what is left to compare are exact outputs, gaps
  * and guards. */

@@ -205,6 +205,28 @@ static void other_nan(const ng_call *call)
     *h_of(call, 1, 3) = 0x7FC00000;
 }
 
+/* Another order of the sum in every run. */
+static void unsteady(const ng_call *call)
+{
+    static int runs;
+
+    put(call, 0, 1, -6 * (1 + (runs++ % 2 == 0 ? 0 : 0x1p-11f)));
+}
+
+static void unclaimed_unsteady(const ng_call *call)
+{
+    static int runs;
+
+    put(call, 1, 1, (float)++runs);
+}
+
+/* The gap beside it holds what was there before. */
+static void unclaimed_unwritten(const ng_call *call)
+{
+    *h_of(call, 1, 1) = *h_of(call, 0, COLS);
+    *sign_of(call, 1, 1) = (uint8_t)(*h_of(call, 1, 1) >> 31);
+}
+
 static void in_a_gap(const ng_call *call)
 {
     *h_of(call, 0, COLS) = 0;
@@ -268,6 +290,9 @@ static const struct {
     {nan_at_a_number, NG_FAILURE_BOUND},
     {number_at_a_nan, NG_FAILURE_BOUND},
     {other_nan, NG_FAILURE_BOUND},
+    {unsteady, NG_FAILURE_UNSTABLE},
+    {unclaimed_unsteady, NG_FAILURE_UNSTABLE},
+    {unclaimed_unwritten, NG_FAILURE_UNWRITTEN},
     {in_a_gap, NG_FAILURE_OUTSIDE},
     {unwritten_row, NG_FAILURE_BITS},
     {wrong_derived, NG_FAILURE_BITS}};

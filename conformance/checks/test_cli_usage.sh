@@ -71,6 +71,8 @@ tensors=()
 for _ in {1..257}; do tensors+=(--tensor x); done
 refused "narrowgauge quantize: --tensor: more than 256" \
     "$narrowgauge" quantize "${tensors[@]}" a b
+refused "narrowgauge faults: --subject: reference: is built in, no plug-in" \
+    "$narrowgauge" faults --subject reference
 refused "narrowgauge round: VALUE: missing" "$narrowgauge" round e4m3
 refused "narrowgauge show: CODE: missing" "$narrowgauge" show e4m3
 if [ -x "$builddir/study-optimizers" ]; then
