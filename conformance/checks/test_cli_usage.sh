@@ -49,12 +49,27 @@ for command in $commands; do
     while read -r example; do
         example=$(sed 's/^mpirun -n [0-9]* //;s/^.* && narrowgauge/narrowgauge/' <<< "$example")
         [[ $example == narrowgauge\ * ]] || continue
-        eval "\"\$narrowgauge\" ${example#narrowgauge } --help" > "$scratch/out" 2> "$scratch/err"
-        if [ $? -ne 0 ] || [ -s "$scratch/err" ]; then
+        if ! eval "\"\$narrowgauge\" ${example#narrowgauge } --help" > "$scratch/out" 2> "$scratch/err" ||
+            [ -s "$scratch/err" ]; then
             echo "FAIL its example: $example"
             failed=1
         fi
     done < <(sed -e :a -e '/\\$/N; s/\\\n *//; ta' "$scratch/examples")
+done
+# What was given comes back without its escape sequences, of seven bits or eight.
+hostile=$'\e[31m\xc2\x9b31m\xff'
+for given in "$hostile" "ops $hostile" "verify --op $hostile" "verify --stratum $hostile" \
+    "verify --subject $hostile" "verify --profile $hostile" "verify --set $hostile=1" "faults --fault $hostile" \
+    "show $hostile 0" "round e4m3 $hostile" "vectors --op $hostile --out x" "quantize --op $hostile a b" \
+    "identify --subject reference --op $hostile" "gate --baseline $hostile --current $hostile" \
+    "compare --expected $hostile --actual $hostile" "report $hostile" "bench --op $hostile" \
+    "train --config $hostile" "study --config $hostile --out x"; do
+    # shellcheck disable=SC2086
+    "$narrowgauge" $given > "$scratch/out" 2> "$scratch/err" && { echo "FAIL taken: $given"; failed=1; }
+    if LC_ALL=C grep -q '[^ -~]' "$scratch/out" "$scratch/err" || [ ! -s "$scratch/err" ]; then
+        echo "FAIL an escape sequence comes back: ${given//[^ -~]/?}"
+        failed=1
+    fi
 done
 refused "narrowgauge: no such command: frobnicate" "$narrowgauge" frobnicate
 refused "option '--op' requires an argument" "$narrowgauge" verify --op

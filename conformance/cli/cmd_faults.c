@@ -299,10 +299,10 @@ static bool exist(catalogue *fault_at, const arguments *a)
         for (int i = 0; !found && (f = fault_at(i)) != NULL; i++)
             found = strcmp(f->name, a->fault[k]) == 0;
         if (!found) {
-            fprintf(stderr,
-                    "narrowgauge faults: --fault: %s: no such fault "
-                    "(narrowgauge faults --list lists them)\n",
-                    a->fault[k]);
+            ng_complain(NG_EXIT_USAGE, "faults",
+                        "--fault: %s: no such fault (narrowgauge faults --list "
+                        "lists them)",
+                        a->fault[k]);
             return false;
         }
     }

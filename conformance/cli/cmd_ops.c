@@ -7,6 +7,7 @@
 
 #include "conformance/checks/operation.h"
 #include "conformance/cli/command.h"
+#include "conformance/cli/complain.h"
 #include "conformance/subject/subject.h"
 
 typedef enum listing { OPERATIONS, PROFILES, RULES, SUBJECTS } listing;
@@ -256,11 +257,10 @@ int ng_cmd_ops(int argc, char **argv)
     arguments a = {.what = OPERATIONS};
 
     ng_command_parse(&argp, argc, argv, &a);
-    if (a.name != NULL && ng_operation_find(a.name) == NULL) {
-        fprintf(stderr, "narrowgauge ops: %s: no such operation (narrowgauge "
-                "ops lists them)\n", a.name);
-        return NG_EXIT_USAGE;
-    }
+    if (a.name != NULL && ng_operation_find(a.name) == NULL)
+        return ng_complain(NG_EXIT_USAGE, "ops",
+                           "%s: no such operation (narrowgauge ops lists "
+                           "them)", a.name);
     json_t *list = list_json(&a);
     if (a.json) {
         json_dumpf(list, stdout, JSON_INDENT(2));

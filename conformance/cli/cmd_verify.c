@@ -156,7 +156,7 @@ static const struct argp argp = {
 
 static void say(const char *text)
 {
-    fprintf(stderr, "narrowgauge verify: %s\n", text);
+    ng_complain(NG_EXIT_USAGE, "verify", "%s", text);
 }
 
 /* What the subject is held against. */
@@ -197,15 +197,16 @@ static int choose_operations(const ng_operation **list, int *n,
     for (int i = 0; i < a->n_operations; i++) {
         operation = ng_operation_find(a->operation[i]);
         if (operation == NULL) {
-            fprintf(stderr, "narrowgauge verify: --op: %s: no such operation "
-                    "(narrowgauge ops lists them)\n", a->operation[i]);
+            ng_complain(NG_EXIT_USAGE, "verify",
+                        "--op: %s: no such operation (narrowgauge ops lists "
+                        "them)", a->operation[i]);
             return NG_EXIT_USAGE;
         }
         list[(*n)++] = operation;
     }
     if (a->stratum != NULL && !stratum_exists(a->stratum, list, *n)) {
-        fprintf(stderr, "narrowgauge verify: --stratum: %s: no such stratum\n",
-                a->stratum);
+        ng_complain(NG_EXIT_USAGE, "verify",
+                    "--stratum: %s: no such stratum", a->stratum);
         return NG_EXIT_USAGE;
     }
     return NG_EXIT_OK;

@@ -7,6 +7,7 @@
 #include "conformance/subject/host_child.h"
 #include "conformance/subject/host_wire.h"
 #include "formats/version.h"
+#include "reports/text_escape.h"
 
 static const ng_command commands[] = {
     {"show", "decode codes: fields, value, neighbours, ULP", ng_cmd_show},
@@ -89,8 +90,8 @@ int main(int argc, char **argv)
             argv[1] = title;
             return flushed(commands[i].run(argc - 1, argv + 1));
         }
-    fprintf(stderr,
-            "narrowgauge: no such command: %s (narrowgauge --help lists them)\n",
-            argv[1]);
+    fputs("narrowgauge: no such command: ", stderr);
+    ng_print_escaped(stderr, NG_TO_TERMINAL, argv[1]);
+    fputs(" (narrowgauge --help lists them)\n", stderr);
     return NG_EXIT_USAGE;
 }
