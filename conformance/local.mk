@@ -556,6 +556,7 @@ ng_test_scripts = \
 	%D%/checks/test_demonstration.sh \
 	%D%/checks/test_example_exec.sh \
 	%D%/checks/test_example_numpy.sh \
+	%D%/checks/test_vectors_layout.sh \
 	%D%/checks/test_example_subject.sh \
 	%D%/checks/test_gate.sh \
 	%D%/checks/test_identify.sh \

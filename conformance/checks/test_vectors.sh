@@ -40,7 +40,7 @@ flip() {
 one=(--set rounding=nearest-even --set mxfp4.scale=floor --set x=bf16
     --set scales=ue8m0)
 run 0 vectors --op quantize_mxfp4 "${one[@]}" --npy --out v
-says '^quantize_mxfp4: 1 variants, [0-9]+ cases'
+says '^quantize_mxfp4: 1 variant, [0-9]+ cases'
 for class in inexact tie subnormal flushed saturated nan; do
     says "[1-9][0-9]* $class"
 done

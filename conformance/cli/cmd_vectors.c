@@ -128,7 +128,23 @@ static ng_status make_folder(const char *path, ng_error *error)
     return ng_fail(error, NG_BAD_FILE, "%s: folder: %s", path, strerror(errno));
 }
 
-/* Every tensor of a file as FOLDER/CASE.TENSOR.npy, in whole numbers. */
+/* What NumPy has no type for goes as whole numbers of the same size. */
+static ng_dtype numpy_type(ng_dtype dtype)
+{
+    if (dtype < NG_FP16 || dtype == NG_FP16 || dtype == NG_FP32
+        || dtype == NG_FP64)
+        return dtype;
+    switch (ng_dtype_size(dtype)) {
+    case 1:
+        return NG_U8;
+    case 2:
+        return NG_U16;
+    default:
+        return NG_U32;
+    }
+}
+
+/* Every tensor of a file as FOLDER/CASE.TENSOR.npy. */
 static ng_status write_npy(const char *folder, const ng_tensor_file *file,
                            ng_error *error)
 {
@@ -137,10 +153,8 @@ static ng_status write_npy(const char *folder, const ng_tensor_file *file,
     for (size_t i = 0; i < file->n_tensors && status == NG_OK; i++) {
         ng_tensor t = file->tensors[i];
         char path[2 * MAX_PATH], *slash;
-        const size_t size = ng_dtype_size(t.dtype);
 
-        if (t.dtype >= NG_FP16 && t.dtype != NG_FP32)
-            t.dtype = size == 1 ? NG_U8 : size == 2 ? NG_U16 : NG_U32;
+        t.dtype = numpy_type(t.dtype);
         snprintf(path, sizeof path, "%s/%s.npy", folder, t.name);
         slash = strrchr(path, '/');
         *slash = '.';
@@ -285,8 +299,9 @@ static int run(const ng_operation *operation, const ng_verify_plan *plan,
     if (a->json)
         return ng_print_json(manifest);
     json_decref(manifest);
-    printf("%s: %zu variants, %" PRId64 " cases, %" PRId64 " elements in %s\n",
-           operation->name, n, sum.cases, sum.elements, a->out);
+    printf("%s: %zu variant%s, %" PRId64 " cases, %" PRId64 " elements in %s\n",
+           operation->name, n, n == 1 ? "" : "s", sum.cases, sum.elements,
+           a->out);
     for (int e = 0; e < NG_N_EVENTS; e++)
         printf("%s%" PRIu64 " %s", e > 0 ? ", " : "met: ", sum.events.count[e],
                ng_event_name((ng_event)e));
