@@ -564,6 +564,7 @@ ng_test_scripts = \
 	%D%/checks/test_plugin.sh \
 	%D%/checks/test_plugin_device.sh \
 	%D%/checks/test_profiles.sh \
+	%D%/checks/test_profiles_page.sh \
 	%D%/checks/test_proofs.sh \
 	%D%/checks/test_ranks.sh \
 	%D%/checks/test_reports.sh \
