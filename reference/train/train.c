@@ -133,7 +133,7 @@ static ng_status prepare(ng_train *train, ng_error *error)
     }
     if (status == NG_OK)
         status = ng_train_load_model(train, error);
-    if (status == NG_OK && options->comm->rank == 0)
+    if (status == NG_OK && ng_train_writes(train)) /* who samples waits for it */
         status = ng_train_measure_trigram(&train->trigram, train, error);
     if (status == NG_OK && options->resume == NULL)
         status = ng_train_report(train, ng_train_start_line(train), error);

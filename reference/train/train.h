@@ -71,7 +71,8 @@ typedef struct ng_train_options {
     const ng_backend *backend;
     const ng_comm *comm;
     /* A run's directory (its last checkpoint), or a checkpoint; null: begin
-     * anew, which refuses a directory that holds checkpoints. */
+     * anew, which refuses a directory that holds checkpoints. Either refuses
+     * one whose log another process writes. */
     const char *resume;
     bool read_only; /* nothing is written: to sample or to evaluate */
     /* Not 0: stop after the step under way, as if `until` were there. */
@@ -115,8 +116,9 @@ ng_status ng_train_sample(char **text, ng_train *train, const char *prompt,
                           int64_t n, ng_error *error);
 
 /* Steps so far; those of them that were skipped; the yardstick's loss, NaN where
- * there is none; the loss of the last evaluation, also of a run before this one,
- * and its step (-1, and NaN: none yet, or none since it was resumed). */
+ * there is none, on other ranks than 0 and where nothing is written; the loss of
+ * the last evaluation and its step. Before the first one of this run the step is
+ * -1 and the loss that of the run that is resumed, or NaN. */
 int64_t ng_train_step_of(const ng_train *train);
 int64_t ng_train_skipped(const ng_train *train);
 double ng_train_trigram(const ng_train *train);
