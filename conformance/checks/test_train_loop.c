@@ -208,6 +208,44 @@ START_TEST(ranks_agree)
 }
 END_TEST
 
+/* Disks of their own: another text, or another learning rate, on one of them. */
+START_TEST(trap_ranks_of_two_minds)
+{
+    const ng_train_config one = config_of("run", "text");
+    ng_train_config two = config_of("elsewhere", "text");
+    ng_train_config texts[2];
+    char text[3000];
+    part parts[2];
+    void *arguments[2] = {&parts[0], &parts[1]};
+
+    memset(text, 'x', sizeof text);
+    scratch_write("other", text, sizeof text);
+    two.hyper.lr = 0.002;
+    texts[0] = two;
+    texts[1] = config_of("run", "other");
+    for (int i = 0; i < 2; i++) {
+        parts[0] = (part){.config = &one, .until = 1};
+        parts[1] = (part){.config = &texts[i], .until = 1};
+        run_ranks(2, do_part, arguments);
+        for (int r = 0; r < 2; r++) {
+            ck_assert_int_eq(parts[r].status, NG_BAD_FILE);
+            ck_assert_str_eq(parts[r].error.text,
+                             "ranks: they read different configurations, "
+                             "recipes or texts");
+        }
+    }
+    /* only rank 0 writes: another place is no other run */
+    two.hyper.lr = one.hyper.lr;
+    parts[0] = (part){.config = &one, .until = 1};
+    parts[1] = (part){.config = &two, .until = 1};
+    run_ranks(2, do_part, arguments);
+    for (int r = 0; r < 2; r++) {
+        ck_assert_msg(parts[r].status == NG_OK, "%s", parts[r].error.text);
+        free(parts[r].sample);
+    }
+}
+END_TEST
+
 START_TEST(ranks_resume_the_same)
 {
     const ng_train_config config = config_of("run", "text");
@@ -379,6 +417,7 @@ int main(void)
     tcase_set_timeout(tcase, 120);
     tcase_add_test(tcase, ranks_write_the_same);
     tcase_add_test(tcase, ranks_agree);
+    tcase_add_test(tcase, trap_ranks_of_two_minds);
     tcase_add_test(tcase, ranks_resume_the_same);
     tcase_add_test(tcase, steps_are_the_backends);
 #ifdef FAILING_MEMORY

@@ -120,6 +120,8 @@ static ng_status prepare(ng_train *train, ng_error *error)
                             options->backend, options->comm, error);
     if (status == NG_OK)
         status = take_optimizer(train, error);
+    if (status == NG_OK)
+        status = ng_train_digest(&train->digest, train, error);
     if (status != NG_OK)
         return status;
     if (options->resume != NULL)
@@ -163,6 +165,13 @@ ng_status ng_train_create(ng_train **out, const ng_train_config *config,
         status = prepare(train, error);
     }
     status = ng_train_agree(options->comm, status, error);
+    if (status == NG_OK && train != NULL)
+        status =
+            ng_train_same(&same, options->comm, (int64_t)train->digest, error);
+    if (status == NG_OK && !same)
+        status = ng_fail(error, NG_BAD_FILE,
+                         "ranks: they read different configurations, recipes "
+                         "or texts");
     if (status == NG_OK && train != NULL)
         status = ng_train_same(&same, options->comm, train->step, error);
     if (status == NG_OK && !same)

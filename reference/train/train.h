@@ -89,7 +89,9 @@ ng_status ng_train_make_directory(const char *path, ng_error *error);
  * recipe are borrowed.
  * Returns NG_OK; NG_BAD_FILE, NG_BAD_SHAPE (too short a text), NG_BAD_VALUE,
  * NG_NOT_COVERED (recipe) or NG_NO_MEMORY with *out untouched, and on the ranks
- * that are well a line that another one failed. Null may be freed. */
+ * that are well a line that another one failed; NG_BAD_FILE on all of them where
+ * their configurations, recipes, texts or checkpoints are not the same. Null may
+ * be freed. */
 ng_status ng_train_create(ng_train **out, const ng_train_config *config,
                           const ng_recipe *recipe,
                           const ng_train_options *options, ng_error *error);

@@ -11,7 +11,7 @@
 /* Fields that change the meaning of a checkpoint, or the order of the samples.
  * The others (lengths, learning rates) may change on the way: then the run is
  * another one from there on, and that is its owner's business. */
-static bool matters(const char *name)
+static bool is_kept(const char *name)
 {
     static const char *const beginnings[] = {"model.",
                                              "batch.",
@@ -23,6 +23,22 @@ static bool matters(const char *name)
 
     for (size_t i = 0; i < sizeof beginnings / sizeof *beginnings; i++)
         if (strncmp(name, beginnings[i], strlen(beginnings[i])) == 0)
+            return true;
+    return false;
+}
+
+/* Whether it is a file, or for people: where ranks have disks of their own such
+ * fields may differ; what the files hold is compared itself. */
+static bool is_place(const char *name)
+{
+    static const char *const names[] = {
+        "about",           "run",
+        "recipe",          "data.train",
+        "data.validation", "pretrained.files",
+        "pretrained.names"};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(name, names[i]) == 0)
             return true;
     return false;
 }
@@ -105,7 +121,8 @@ static json_t *checksum_of(const ng_tokens *tokens)
     return json_string(digits);
 }
 
-json_t *ng_train_identity(const ng_train *train)
+/* Of what a checkpoint keeps, or (all) of all that ranks must agree on. */
+static json_t *identity_of(const ng_train *train, bool all)
 {
     json_t *identity = json_object();
     bool whole = identity != NULL;
@@ -113,7 +130,7 @@ json_t *ng_train_identity(const ng_train *train)
     for (int i = 0; i < ng_train_schema.n_fields; i++) {
         const ng_yaml_field *field = &ng_train_schema.fields[i];
 
-        if (matters(field->name))
+        if (all ? !is_place(field->name) : is_kept(field->name))
             whole = json_object_set_new(identity, field->name,
                                         value_of(train->config, field))
                         == 0
@@ -133,6 +150,25 @@ json_t *ng_train_identity(const ng_train *train)
         return identity;
     json_decref(identity);
     return NULL;
+}
+
+json_t *ng_train_identity(const ng_train *train)
+{
+    return identity_of(train, false);
+}
+
+ng_status ng_train_digest(uint64_t *digest, const ng_train *train,
+                          ng_error *error)
+{
+    json_t *identity = identity_of(train, true);
+    char *text = identity == NULL ? NULL : json_dumps(identity, JSON_COMPACT);
+
+    json_decref(identity);
+    if (text == NULL)
+        return ng_train_no_memory(error);
+    *digest = ng_checksum(text, strlen(text));
+    free(text);
+    return NG_OK;
 }
 
 ng_status ng_train_check_identity(const ng_train *train, const json_t *other,

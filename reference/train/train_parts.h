@@ -35,6 +35,7 @@ struct ng_train {
     int64_t step, skipped;
     double trigram, evaluation; /* NaN: none */
     int64_t evaluated_at;       /* the step of the latter; -1: not of this run */
+    uint64_t digest;            /* the same on every rank */
 };
 
 /* One line, and the status: for an analyser that does not know ng_fail. */
@@ -116,6 +117,11 @@ ng_status ng_train_take_pretrained(ng_train *train, ng_error *error);
  * an object of fields of the configuration, recipe and texts included. Null
  * without memory. */
 json_t *ng_train_identity(const ng_train *train);
+
+/* A checksum of it and of every other field of the configuration but paths: what
+ * the ranks of a run must have in common. */
+ng_status ng_train_digest(uint64_t *digest, const ng_train *train,
+                          ng_error *error);
 
 /* NG_OK, or a line that begins with `path` for the first field that differs. */
 ng_status ng_train_check_identity(const ng_train *train, const json_t *other,
