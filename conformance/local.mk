@@ -7,6 +7,8 @@ libsuite_a_LIBADD =
 libsuite_a_SOURCES = \
 	%D%/subject/bounds.h \
 	%D%/subject/buffer.c \
+	%D%/subject/build_digest.c \
+	%D%/subject/build_digest.h \
 	%D%/subject/buffer.h \
 	%D%/subject/call.c \
 	%D%/subject/call.h \

@@ -82,6 +82,23 @@ refused "narrowgauge bench: --repeat: x: not a whole number from 1 to" \
 refused "narrowgauge quantize: --op: missing" "$narrowgauge" quantize a b
 refused "narrowgauge quantize: c: unexpected argument" \
     "$narrowgauge" quantize --op x a b c
+# What is refused is shown, and does nothing to the terminal.
+odd=$'x\033[2J\302\233\377.y'
+for arguments in "verify --op" "verify --stratum" "verify --subject" "verify --set" \
+    "verify --profile" "verify --shard" "ops" "faults --fault" "identify --subject reference --op" \
+    "vectors --out x --op" "vectors --op decode_e4m3 --out x --stratum" "bench --op" \
+    "quantize a b --op" "show" "show e4m3" "round" "round e4m3" "gate --today" \
+    "compare --actual x --expected" "report" "train --config" ""; do
+    [ "$arguments" = 'faults --fault' ] &&
+        ! "$narrowgauge" faults --list > "$scratch/out" 2>&1 && continue
+    # shellcheck disable=SC2086
+    refused "x?[2J??.y" "$narrowgauge" $arguments "$odd"
+    if LC_ALL=C grep -q '[^ -~]' "$scratch/err"; then
+        echo "FAIL $arguments: a byte that is no printable ASCII"
+        cat -v "$scratch/err"
+        failed=1
+    fi
+done
 tensors=()
 for _ in {1..257}; do tensors+=(--tensor x); done
 refused "narrowgauge quantize: --tensor: more than 256" \

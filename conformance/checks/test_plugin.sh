@@ -184,6 +184,18 @@ verify 3 "$hostile" --op encode_bf16 --op decode_e4m3
 says '^encode_bf16 .* CRASHED'
 says '^decode_e4m3 .* equal$'
 
+# A run that was stopped goes on, of the same library only: rebuilt under its name
+# and version, what the old one gave says nothing.
+what=rebuilt
+cp "$hostile" again.so
+export HOSTILE=nothing
+verify 0 ./again.so --level 1 --op decode_e4m3 --report again
+export HOSTILE=unwritten
+verify 0 ./again.so --level 1 --op decode_e4m3 --report again
+echo >> again.so
+verify 1 ./again.so --level 1 --op decode_e4m3 --report again
+says 'unwritten at=y'
+
 # ---- reports --------------------------------------------------------------------------
 what=reports
 export HOSTILE=crash

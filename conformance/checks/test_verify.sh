@@ -160,6 +160,12 @@ mkdir other
 cp undisturbed/$progress other/progress-1-of-2.jsonl
 refuses 'other/progress-1-of-2.jsonl: shards: belongs' --level 1 \
     --op encode_e2m1 --report other --shard 1/2
+# Nor is that of another build of the program, which is left without a word.
+mkdir rebuilt
+sed 's/"failed":0/"failed":1/; 1s/"build":"[0-9a-f]*"/"build":"0123456789abcdef"/' \
+    undisturbed/$progress > rebuilt/$progress
+[ "$(grep -c '"failed":1' rebuilt/$progress)" -gt 5 ] || complain 'no such field'
+resumes rebuilt 'of another build'
 sed '3s/.*/{"chunk":/' undisturbed/$progress > other/$progress
 refuses "other/$progress:3: line: not JSON" --level 1 --op encode_e2m1 \
     --report other

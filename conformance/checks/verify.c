@@ -357,7 +357,9 @@ ng_status ng_verify(ng_operation_result *result, const ng_operation *const *list
     memset(result, 0, (size_t)n * sizeof *result);
     for (int i = 0; i < n; i++)
         result[i].operation = list[i];
-    if (plan->state_path != NULL)
+    /* Whether a program is still the same nobody can tell: it begins anew. */
+    if (plan->state_path != NULL
+        && (plan->host == NULL || ng_host_library(plan->host) != NULL))
         status = ng_verify_state_open(&w.state, plan, error);
     w.total = count_cases(list, n, plan);
     for (int i = 0; i < n && status == NG_OK; i++) {

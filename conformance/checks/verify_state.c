@@ -10,6 +10,7 @@
 #include <jansson.h>
 
 #include "conformance/checks/verify_json.h"
+#include "conformance/subject/build_digest.h"
 #include "formats/version.h"
 
 struct ng_verify_state {
@@ -48,10 +49,12 @@ static void print_rules(char text[MAX_RULES], const ng_profile *profile)
 /* What must agree for two runs to be parts of one. */
 static json_t *header_of(const ng_verify_plan *plan)
 {
-    char rules[MAX_RULES];
+    char rules[MAX_RULES], build[NG_CHECKSUM_TEXT];
 
     print_rules(rules, plan->profile);
-    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:i, s:I, s:I, s:I, s:I}",
+    ng_build_digest(build,
+                    plan->host != NULL ? ng_host_library(plan->host) : NULL);
+    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:i, s:I, s:I, s:I, s:I, s:s}",
                      "run", "narrowgauge verify",
                      "version", ng_version_text(),
                      "subject", plan->subject->name,
@@ -61,34 +64,42 @@ static json_t *header_of(const ng_verify_plan *plan)
                      "seed", (json_int_t)plan->seed,
                      "shard", (json_int_t)plan->shard + 1,
                      "shards", (json_int_t)plan->n_shards,
-                     "sample", (json_int_t)plan->sample);
+                     "sample", (json_int_t)plan->sample,
+                     "build", build);
 }
 
-static ng_status check_header(const char *path, const json_t *got,
-                              const json_t *want, ng_error *error)
+/* Parts of one run; or, *rebuilt set, of the same run of another build, whose
+ * results say nothing of this one. */
+static ng_status check_header(bool *rebuilt, const char *path,
+                              const json_t *got, const json_t *want,
+                              ng_error *error)
 {
     const char *key;
     json_t *value;
 
     json_object_foreach((json_t *)want, key, value)
-        if (!json_equal(value, json_object_get(got, key)))
+        if (strcmp(key, "build") == 0)
+            *rebuilt = !json_equal(value, json_object_get(got, key));
+        else if (!json_equal(value, json_object_get(got, key)))
             return ng_fail(error, NG_BAD_FILE,
                            "%s: %s: belongs to another run; remove the file or "
                            "give another folder", path, key);
     return NG_OK;
 }
 
-/* Read the lines of an earlier run. *end is where the last whole line ends. */
+/* Read the lines of an earlier run. *end is where the last whole line ends; 0:
+ * there is nothing to go on from. */
 static ng_status read_lines(ng_verify_state *state, const json_t *header,
                             long *end, ng_error *error)
 {
     char *line = malloc(MAX_LINE);
     FILE *in = fopen(state->path, "rb");
     ng_status status = NG_OK;
+    bool rebuilt = false;
     int number = 0;
 
     *end = 0;
-    while (line != NULL && in != NULL && status == NG_OK
+    while (line != NULL && in != NULL && status == NG_OK && !rebuilt
            && fgets(line, MAX_LINE, in) != NULL && strchr(line, '\n') != NULL) {
         json_t *object = json_loads(line, JSON_REJECT_DUPLICATES, NULL);
 
@@ -96,12 +107,13 @@ static ng_status read_lines(ng_verify_state *state, const json_t *header,
             status = ng_fail(error, NG_BAD_FILE, "%s:%d: line: not JSON",
                              state->path, number + 1);
         else if (number++ == 0)
-            status = check_header(state->path, object, header, error);
+            status =
+                check_header(&rebuilt, state->path, object, header, error);
         else if (json_string_value(json_object_get(object, "chunk")) != NULL)
             json_object_set(state->done, json_string_value(
                                 json_object_get(object, "chunk")), object);
         json_decref(object);
-        *end = ftell(in);
+        *end = rebuilt ? 0 : ftell(in);
     }
     if (in != NULL)
         fclose(in);

@@ -17,7 +17,8 @@ typedef struct ng_chunk_id {
 } ng_chunk_id;
 
 /* Open plan->state_path, reading what an earlier run left there. A last line
- * cut short is dropped. Returns NG_BAD_FILE, naming the file and the field, if
+ * cut short is dropped, and all of a run of another build of the subject or of
+ * this program. Returns NG_BAD_FILE, naming the file and the field, if
  * the file is unreadable or its header is of another run. */
 ng_status ng_verify_state_open(ng_verify_state **out,
                                const ng_verify_plan *plan, ng_error *error);

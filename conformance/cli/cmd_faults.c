@@ -184,12 +184,13 @@ static int hold(outcome *o, const char *path, const char *kind,
 
     result = calloc((size_t)n + 1, sizeof *result);
     if (result == NULL || ng_profile_load(&profile, "ng", &error) != NG_OK)
-        status = NG_EXIT_ENVIRONMENT;
+        status = ng_complain(NG_EXIT_ENVIRONMENT, "faults", "out of memory");
     for (plan.level = 0;
          status == NG_EXIT_OK && plan.level <= 1 && !o->detected;
          plan.level++) {
         if (ng_verify(result, list, n, &plan, &error) != NG_OK)
-            status = NG_EXIT_ENVIRONMENT;
+            status =
+                ng_complain(NG_EXIT_ENVIRONMENT, "faults", "%s", error.text);
         else
             judge(o, result, n, kind);
         o->level = plan.level;

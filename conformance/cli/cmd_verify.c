@@ -231,6 +231,7 @@ static json_t *collect(json_t *run, const ng_ranks *ranks)
 {
     char *text = json_dumps(run, JSON_COMPACT);
     char **texts = NULL;
+    bool all = true;
 
     json_decref(run);
     run = NULL;
@@ -238,14 +239,20 @@ static json_t *collect(json_t *run, const ng_ranks *ranks)
         for (int i = 0; i < ranks->size; i++) {
             json_t *part = json_loads(texts[i], 0, NULL);
 
-            if (i == 0)
+            all = all && part != NULL;
+            if (i == 0) {
                 run = part;
-            else if (part != NULL) {
-                ng_verify_json_merge(run, part);
+            } else {
+                if (all)
+                    ng_verify_json_merge(run, part);
                 json_decref(part);
             }
             free(texts[i]);
         }
+    if (!all) { /* what is left must not pass for the whole */
+        json_decref(run);
+        run = NULL;
+    }
     free(texts);
     free(text);
     return run;

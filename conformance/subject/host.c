@@ -131,6 +131,11 @@ void ng_host_end_turn(ng_host *host, int64_t turn)
     pthread_mutex_unlock(&host->turn_mutex);
 }
 
+const char *ng_host_library(const ng_host *host)
+{
+    return host->command == NULL ? host->library : NULL;
+}
+
 const char *ng_host_without_device(const ng_host *host)
 {
     return host->without_device;

@@ -35,6 +35,9 @@ void ng_host_restart_turns(ng_host *host);
 void ng_host_await_turn(ng_host *host, int64_t turn);
 void ng_host_end_turn(ng_host *host, int64_t turn);
 
+/* The plug-in's file; null of a program, which is a command line. */
+const char *ng_host_library(const ng_host *host);
+
 /* Why operations that want device memory cannot have any, escaped; "" where
  * none does, or all is well. */
 const char *ng_host_without_device(const ng_host *host);
