@@ -59,6 +59,16 @@ grep -q '^to go on: --resume term' out || [ -d term/step-0000000024 ] ||
 train 0 --quiet --set run=term --resume term
 same whole term 'SIGTERM'
 
+# On a terminal the line that is drawn anew goes before the last word comes.
+if command -v script > delta.txt; then
+    script -qec "'$NARROWGAUGE' train -c tiny.yaml --set run=seen --set evaluation.every=0 \
+        --steps 20" seen.txt > delta.txt 2> delta.txt < /dev/null
+    grep -q 'seen: step 20 of 24' seen.txt || complain 'a terminal: no last word'
+    if grep -q 'leftseen: step' seen.txt; then
+        complain 'a terminal: the last word behind the drawn line'
+    fi
+fi
+
 # ---- other recipes, optimizers and ways ----------------------------------------
 for set in optimizer.states=fp32 optimizer.kind=lion optimizer.kind=sgd \
     optimizer.profile=flashoptim schedule.kind=linear data.format=nanogpt; do

@@ -137,6 +137,7 @@ typedef struct job {
     const ng_comm *comm;
     const ng_backend *backend;
     ng_train *train;
+    ng_train_printer printer;
 } job;
 
 static int failed(ng_status status, const ng_error *error)
@@ -280,6 +281,7 @@ static int train(job *j)
     ng_status status = ng_train_run(
         &stopped, j->train, a->steps > 0 ? a->steps : j->config.steps, &error);
 
+    ng_train_printer_end(&j->printer); /* before anything else is said */
     loss = ng_train_last_evaluation(j->train, &at);
     if (status == NG_OK && !stopped && at != ng_train_step_of(j->train)) {
         at = ng_train_step_of(j->train);
@@ -328,7 +330,6 @@ static int read_all(job *j)
 static int run(job *j)
 {
     const arguments *a = j->arguments;
-    ng_train_printer printer;
     ng_error error = {{0}};
     int exit_status = ng_ranks_worst(&j->ranks, read_all(j));
 
@@ -340,7 +341,7 @@ static int run(job *j)
         return j->comm->rank == 0 ? ng_complain(NG_EXIT_USAGE, "train",
                                                 "--sample: needs --resume")
                                   : NG_EXIT_USAGE;
-    ng_train_printer_begin(&printer, a->quiet || a->sample);
+    ng_train_printer_begin(&j->printer, a->quiet || a->sample);
     ng_stop_catch();
 
     const ng_train_options train_options = {.backend = j->backend,
@@ -349,14 +350,13 @@ static int run(job *j)
                                             .read_only = a->sample,
                                             .stop = &ng_stop,
                                             .progress = ng_train_print,
-                                            .context = &printer};
+                                            .context = &j->printer};
     const ng_status status = ng_train_create(&j->train, &j->config, &j->recipe,
                                              &train_options, &error);
 
     if (status != NG_OK)
         return failed(status, &error);
     exit_status = a->sample ? sample(j) : train(j);
-    ng_train_printer_end(&printer);
     /* The others wait for a rank that gave up. */
     if (exit_status >= NG_EXIT_USAGE && j->comm->size > 1)
         j->comm->abort(j->comm->context, exit_status);
