@@ -561,6 +561,7 @@ ng_test_scripts = \
 	%D%/checks/test_vectors_layout.sh \
 	%D%/checks/test_example_subject.sh \
 	%D%/checks/test_gate.sh \
+	%D%/checks/test_gate_page.sh \
 	%D%/checks/test_identify.sh \
 	%D%/checks/test_identify_fp8.sh \
 	%D%/checks/test_plugin.sh \

@@ -183,12 +183,8 @@ static void print_failure(FILE *out, const json_t *operation)
         html(out, json_string_value(class));
         fputs(" and did not</p>\n", out);
     }
-    fprintf(
-        out, "<p class=\"quiet\">%s of %s cases differ</p>\n",
-        ng_number_grouped(a, sizeof a, number_of(operation, "failed_cases")),
-        ng_number_grouped(b, sizeof b, number_of(operation, "cases")));
     if (*text_of(operation, "shrunk") != '\0') {
-        fputs("<p>One of them made small: <code>", out);
+        fputs("<p>The smallest case: <code>", out);
         html(out, text_of(operation, "shrunk"));
         fputs("</code>", out);
         if (*text_of(operation, "replay") != '\0') {
@@ -198,6 +194,10 @@ static void print_failure(FILE *out, const json_t *operation)
         }
         fputs("</p>\n", out);
     }
+    fprintf(
+        out, "<p class=\"quiet\">%s of %s cases differ</p>\n",
+        ng_number_grouped(a, sizeof a, number_of(operation, "failed_cases")),
+        ng_number_grouped(b, sizeof b, number_of(operation, "cases")));
     if (n > 0)
         print_lines(out, lines, 0, n < SHOWN ? n : SHOWN);
     if (n > SHOWN) {

@@ -104,7 +104,7 @@ has '<title>FAILED: cuda-host, narrowgauge verify</title>' $page
 has '<a href="#failures">Failures \([12]\)</a>' $page
 has '<p class="why">ties go away</p>' $page
 has '<span class="pill bad">tie direction</span></h3>' $page
-has 'One of them made small: <code>x\[1\]</code>' $page
+has 'The smallest case: <code>x\[1\]</code>' $page
 has '<summary>1 more lines</summary>' $page
 has '<td class="hit" title="1 of [0-9]+ cases differ" style="background:rgba\(var\(--bad-rgb\),0\.[0-9]+\)">[0-9]+</td>' $page
 

@@ -241,6 +241,7 @@ fi
 refuses '/dev/null/x: folder: ' --op decode_e2m1 --report /dev/null/x
 run 4 --op decode_e2m1 --junit /dev/null/x.xml
 [ "$(wc -l < err)" -eq 1 ] || complain 'junit: not one line'
+[ -s out ] && complain 'junit: said after the work'
 mkdir -p taken/$progress
 refuses "taken/$progress: progress: " --op decode_e2m1 --level 1 --report taken
 [ "$(ls taken)" = $progress ] || complain 'a refused run wrote a report'

@@ -14,6 +14,7 @@
 #include "conformance/cli/subject_option.h"
 #include "conformance/faults/fault.h"
 #include "reports/faults_page.h"
+#include "reports/verify_report.h"
 
 static const char module_name[] = "narrowgauge-faults.so";
 
@@ -247,6 +248,12 @@ static int run_all(catalogue *fault_at, const char *path, const arguments *a)
     int missed = 0, n = 0, total = 0, status = NG_EXIT_OK;
     const fault *f;
 
+    /* Before minutes of work, not after them. */
+    if (a->report != NULL
+        && ng_verify_report_folder(a->report, &error) != NG_OK) {
+        json_decref(rows);
+        return ng_complain(NG_EXIT_ENVIRONMENT, "faults", "%s", error.text);
+    }
     for (int i = 0; (f = fault_at(i)) != NULL; i++)
         total += wanted(f, a);
     ng_progress_begin(&bar, a->quiet, "faults");
@@ -269,8 +276,8 @@ static int run_all(catalogue *fault_at, const char *path, const arguments *a)
             ng_faults_print(stdout, rows);
         if (a->report != NULL
             && ng_faults_page_write(a->report, rows, &error) != NG_OK) {
-            fprintf(stderr, "narrowgauge faults: %s\n", error.text);
-            status = NG_EXIT_ENVIRONMENT;
+            status =
+                ng_complain(NG_EXIT_ENVIRONMENT, "faults", "%s", error.text);
         } else if (missed > 0) {
             status = NG_EXIT_DIFFERENCE;
         }

@@ -16,6 +16,7 @@
 #include "conformance/cli/subject_machine.h"
 #include "conformance/cli/subject_option.h"
 #include "conformance/subject/escape.h"
+#include "formats/files/atomic_write.h"
 #include "reports/verify_report.h"
 
 enum { MAX_LISTED = 64, KEY_SHARD = 256, KEY_SAMPLE, KEY_REPLAY, KEY_ERRORS,
@@ -308,6 +309,17 @@ static int deliver_verdict(const ng_verify_plan *base,
     return exit_status;
 }
 
+/* Whether a file can be written there: asked before the work, not after it. */
+static ng_status can_write(const char *path, ng_error *error)
+{
+    ng_atomic_file file = {0};
+    const ng_status status = ng_atomic_begin(&file, path, error);
+
+    if (status == NG_OK)
+        ng_atomic_abandon(&file);
+    return status;
+}
+
 static int run_plan(ng_verify_plan *plan, const ng_operation *const *list, int n,
                     const arguments *a)
 {
@@ -355,6 +367,11 @@ static int run_plan(ng_verify_plan *plan, const ng_operation *const *list, int n
     ng_status status = a->report != NULL
                            ? ng_verify_report_folder(a->report, &error)
                            : NG_OK;
+    const bool unwritable = status == NG_OK && a->junit != NULL
+                            && ranks.rank == 0
+                            && can_write(a->junit, &error) != NG_OK;
+    if (unwritable)
+        status = NG_BAD_FILE;
     if (status == NG_OK)
         status = ng_verify(result, list, n, plan, &error);
     ng_progress_end(&bar);
@@ -366,8 +383,11 @@ static int run_plan(ng_verify_plan *plan, const ng_operation *const *list, int n
                                                        a->toolkit));
     if (status != NG_OK || run == NULL) {
         say(status != NG_OK ? error.text : "out of memory");
-        exit_status = ng_exit_status(status != NG_OK ? status : NG_NO_MEMORY,
-                                     &error);
+        exit_status = unwritable
+                          ? NG_EXIT_ENVIRONMENT
+                          : ng_exit_status(status != NG_OK ? status
+                                                           : NG_NO_MEMORY,
+                                           &error);
     }
     /* Where any rank failed there is no result: the others' parts of the work
      * must not pass for the whole. */

@@ -50,6 +50,9 @@ for n in $(seq -w 1 29); do
 done
 "$NARROWGAUGE" faults --fault no-such > "$scratch/out" 2> "$scratch/err"
 [ $? -eq 2 ] || complain 'an unknown fault: not exit 2'
+"$NARROWGAUGE" faults --fault e2m1-ties-away --report /dev/null/x > "$scratch/out" 2> "$scratch/err"
+[ $? -eq 4 ] || complain 'no folder for the report: not exit 4'
+[ -s "$scratch/out" ] && complain 'no folder for the report: said after the work'
 
 # ---- all of them; where everything is slow, one of each kind --------------------
 # The page must have one row that is known here, so that fault is always among them.
