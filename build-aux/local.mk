@@ -57,18 +57,20 @@ baseline: narrowgauge
 # ---- builds of their own, in a folder below this one -------------------------
 sub_build = $(BASH) $(srcdir)/%D%/sub_build.sh '$(srcdir)'
 
-# Level 0 and the tests, under ASan and UBSan, with counters in the code, or with
-# both at once. (MPI libraries leak on purpose.) Counters start from nothing, since
-# gcov does not forgive counts of older sources. The plus hands make's jobs on.
+# A share of level 0, and the tests, under ASan and UBSan, with counters in the code,
+# or with both at once. (MPI libraries leak on purpose.) Counters start from nothing,
+# since gcov does not forgive counts of older sources; they are plain, and so on one
+# thread where a test does not ask for more: atomic ones take four times as long.
 sanitizers = -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined \
 	-fno-sanitize-recover=all
-counters = --coverage -fprofile-update=atomic
+counters = --coverage -fprofile-update=single
 instrumented = $(AM_V_at)build() { \
 	    MAKE='$(MAKE)' $(sub_build) "$$1" --disable-static --without-mpi \
 	        --disable-kernels CFLAGS="$$2" CXXFLAGS="$$2" && \
 	    rm -f "$$1"/*conftest.gc* && \
-	    UBSAN_OPTIONS=print_stacktrace=1 && export UBSAN_OPTIONS && \
-	    ./"$$1"/narrowgauge verify --level 0 --quiet && \
+	    UBSAN_OPTIONS=print_stacktrace=1 OMP_NUM_THREADS=1 && \
+	    export UBSAN_OPTIONS OMP_NUM_THREADS && \
+	    ./"$$1"/narrowgauge verify --level 0 --shard 1/4 --quiet && \
 	    NG_SAMPLE=yes $(MAKE) -C "$$1" --no-print-directory check; \
 	}; \
 	count() { \

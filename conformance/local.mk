@@ -448,6 +448,10 @@ TESTS += $(check_PROGRAMS)
 check_PROGRAMS += %D%/checks/test_exact_steps
 conformance_checks_test_exact_steps_SOURCES = %D%/checks/test_exact_steps.cc
 
+# The order of the grouped GEMMs' tiles.
+check_PROGRAMS += %D%/checks/test_gemm_tiles
+conformance_checks_test_gemm_tiles_SOURCES = %D%/checks/test_gemm_tiles.cc
+
 # Written with Check.
 if HAVE_CHECK
 check_PROGRAMS += \

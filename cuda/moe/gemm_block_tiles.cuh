@@ -11,6 +11,8 @@
 
 #include <cstdint>
 
+#include "cuda/host_device.cuh"
+
 struct ng_gemm_block_tiles {
     const int64_t *offsets; /* null: one group of all rows */
     int n_groups, n_row_blocks, n_col_pairs, band, rank;
@@ -20,9 +22,9 @@ struct ng_gemm_block_tiles {
     /* the tile that seek found */
     int row_block, col_block;
 
-    __device__ ng_gemm_block_tiles(const int64_t *offsets, int n_groups,
-                                   int rows, int n_row_blocks, int n_col_blocks,
-                                   int band, int rank)
+    NG_HOST_DEVICE ng_gemm_block_tiles(const int64_t *offsets, int n_groups,
+                                       int rows, int n_row_blocks,
+                                       int n_col_blocks, int band, int rank)
         : offsets(offsets), n_groups(n_groups), n_row_blocks(n_row_blocks),
           n_col_pairs((n_col_blocks + 1) / 2), band(band), rank(rank), group(0),
           first(0), start(0), end(offsets != nullptr ? (int)offsets[1] : rows),
@@ -30,13 +32,13 @@ struct ng_gemm_block_tiles {
     {
     }
 
-    __device__ int blocks() const
+    NG_HOST_DEVICE int blocks() const
     {
         return (end - start + 127) / 128;
     }
 
     /* Go to that tile, at or after the last one. Returns false past the end. */
-    __device__ bool seek(int tile)
+    NG_HOST_DEVICE bool seek(int tile)
     {
         const int count = n_row_blocks * n_col_pairs;
 

@@ -18,20 +18,23 @@
 
 #include <cstdint>
 
+#include "cuda/host_device.cuh"
+
 enum { NG_GEMM_ROWS = 128 };
 
 struct ng_gemm_row_tiles {
     const int64_t *offsets; /* null: one group of all rows */
     int n_groups, n_col_blocks, band, rank;
     /* where the walk is: tiles and rows are below 2^31 (gemm_launch.cuh) */
-    int group, first, start, end, pairs, bands;
+    int group, first, start, bands, end, pairs;
     bool odd;
     /* the tile that seek found */
     int row, col_block, skip;
     bool shares_b;
 
-    __device__ ng_gemm_row_tiles(const int64_t *offsets, int n_groups, int rows,
-                                 int n_col_blocks, int band, int rank)
+    NG_HOST_DEVICE ng_gemm_row_tiles(const int64_t *offsets, int n_groups,
+                                     int rows, int n_col_blocks, int band,
+                                     int rank)
         : offsets(offsets), n_groups(n_groups), n_col_blocks(n_col_blocks),
           band(band), rank(rank), group(0), first(0), start(0), bands(0),
           end(offsets != nullptr ? (int)offsets[1] : rows)
@@ -39,7 +42,7 @@ struct ng_gemm_row_tiles {
         split();
     }
 
-    __device__ void split()
+    NG_HOST_DEVICE void split()
     {
         const int blocks = (end - start + NG_GEMM_ROWS - 1) / NG_GEMM_ROWS;
 
@@ -47,13 +50,13 @@ struct ng_gemm_row_tiles {
         odd = blocks % 2 != 0;
     }
 
-    __device__ int count() const
+    NG_HOST_DEVICE int count() const
     {
         return pairs * n_col_blocks + (odd ? (n_col_blocks + 1) / 2 : 0);
     }
 
     /* Go to that tile, at or after the last one. Returns false past the end. */
-    __device__ bool seek(int tile)
+    NG_HOST_DEVICE bool seek(int tile)
     {
         while (tile >= first + count()) {
             first += count();
