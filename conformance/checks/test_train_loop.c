@@ -119,7 +119,7 @@ static part on_ranks(int ranks, const ng_train_config *config,
                      const char *resume, int64_t until)
 {
     part parts[MAX_RANKS] = {{.config = NULL}};
-    void *arguments[MAX_RANKS];
+    void *arguments[MAX_RANKS] = {NULL};
 
     for (int r = 0; r < ranks; r++) {
         parts[r] = (part){.config = config, .resume = resume, .until = until};
