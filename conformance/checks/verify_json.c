@@ -162,11 +162,14 @@ static size_t find_missing(json_t *operation)
 static void judge(json_t *run)
 {
     const json_t *operations = json_object_get(run, "operations");
-    const bool whole =
-        json_is_true(json_object_get(run, "whole"))
-        && (json_integer_value(json_object_get(run, "shards")) == 1
-            || json_is_true(json_object_get(run, "merged")));
-    bool passed = total(run, "failed_cases") == 0 && total(run, "cases") > 0;
+    const bool shard = json_integer_value(json_object_get(run, "shards")) > 1
+                       && !json_is_true(json_object_get(run, "merged"));
+    const bool whole = json_is_true(json_object_get(run, "whole")) && !shard;
+    /* What ran nothing has not passed; but of more shards than there is work
+     * for, some have none, and the others all of it. */
+    bool passed =
+        total(run, "failed_cases") == 0
+        && (total(run, "cases") > 0 || (shard && total(run, "variants") > 0));
 
     for (size_t i = 0; whole && i < json_array_size(operations); i++)
         if (find_missing(json_array_get(operations, i)) > 0)
