@@ -114,6 +114,10 @@ study 2 --recipes bf16,nosuch --seeds 1 --out three
 grep -q nosuch err || complain 'an unknown recipe: not named'
 study 2 --recipes bf16 --seeds 1 --out three --set evaluation.every=4
 grep -q 'evaluation.every: does not divide steps' err || complain 'the end is not evaluated'
+# Runs that are done are those of another learning rate: not reported as of this.
+study 2 --recipes bf16,mxfp4 --seeds 2 --out one --set optimizer.lr=0.002
+grep -q 'one/bf16-7/log.jsonl: configuration: is not the one of this run' err ||
+    complain 'another learning rate'
 study 2 --recipes , --out three
 sed -e 's/^name .*/name bf16/' "${srcdir:?}/configs/recipes/fp8.recipe" > other.recipe
 study 2 --recipes bf16,./other.recipe --seeds 1 --out twice

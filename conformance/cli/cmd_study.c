@@ -13,6 +13,7 @@
 #include "conformance/cli/study_pool.h"
 #include "conformance/cli/train_progress.h"
 #include "formats/files/atomic_write.h"
+#include "formats/files/checksum.h"
 #include "reference/train/checkpoint.h"
 #include "reference/train/convergence.h"
 #include "reference/train/train.h"
@@ -216,6 +217,42 @@ static bool is_done(const job *j)
     return done;
 }
 
+/* A run that is there must be of this configuration, recipe and text: else the
+ * study would report others' losses. One that says nothing of them is taken. */
+static int check_log(const job *j)
+{
+    char path[2 * NG_TRAIN_MAX_TEXT], own[NG_CHECKSUM_TEXT], *text = NULL;
+    ng_error error = {{0}};
+    size_t room = 0;
+    json_t *start = NULL;
+    const char *has;
+    FILE *log;
+    ng_status status = NG_OK;
+    bool same = true;
+
+    snprintf(path, sizeof path, "%s/log.jsonl", j->config.run);
+    log = fopen(path, "r");
+    if (log == NULL)
+        return NG_EXIT_OK;
+    if (getline(&text, &room, log) > 0)
+        start = json_loads(text, 0, NULL);
+    fclose(log);
+    free(text);
+    has = json_string_value(json_object_get(start, "configuration"));
+    if (has != NULL) {
+        status = ng_train_configuration(own, &j->config, &j->recipe, &error);
+        same = status != NG_OK || strcmp(own, has) == 0;
+    }
+    json_decref(start);
+    if (status != NG_OK)
+        return failed(status, &error);
+    return same ? NG_EXIT_OK
+                : ng_complain(NG_EXIT_USAGE, "study",
+                              "%s: configuration: is not the one of this run; "
+                              "give another --out",
+                              path);
+}
+
 /* Train it to its end; NG_EXIT_ENVIRONMENT if a signal came first. */
 static int train(const job *j, bool quiet)
 {
@@ -296,7 +333,9 @@ static int train_run(const study *s, int64_t run)
         fprintf(stderr, "%s\n", j.config.run);
     exit_status = lock(&descriptor, &j);
     if (exit_status == NG_EXIT_OK) {
-        exit_status = train(&j, quiet);
+        exit_status = check_log(&j);
+        if (exit_status == NG_EXIT_OK)
+            exit_status = train(&j, quiet);
         close(descriptor);
     }
     ng_recipe_free(&j.recipe);

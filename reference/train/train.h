@@ -21,7 +21,9 @@
  *   start       seed, recipe, backend, parameters, tokens of both texts, bytes
  *               by kind as the optimizer of rank 0 keeps them, and the loss of
  *               the trigram model (trigram.h) on the sequences of evaluation;
- *               pretrained (the files) where first weights are not drawn
+ *               pretrained (the files) where first weights are not drawn;
+ *               configuration: a checksum of all fields but paths, of the
+ *               recipe and of the texts
  *   step        step, loss, mtp_loss, balance_loss, norm (of all gradients,
  *               before clipping), lr, skipped (steps so far), taken (false: a
  *               gradient was not finite), tokens (so far), seconds and
@@ -80,6 +82,12 @@ typedef struct ng_train_options {
     void (*progress)(void *context, const ng_train_progress *progress);
     void *context;
 } ng_train_options;
+
+/* What the log calls the configuration of such a run, without making one.
+ *   text  out  [NG_CHECKSUM_TEXT] (formats/files/checksum.h)
+ * Returns NG_OK, or what ng_train_create does of the texts. */
+ng_status ng_train_configuration(char *text, const ng_train_config *config,
+                                 const ng_recipe *recipe, ng_error *error);
 
 /* Make a directory and those above it that are missing, to last. Returns NG_OK or
  * NG_BAD_FILE. */

@@ -171,6 +171,23 @@ ng_status ng_train_digest(uint64_t *digest, const ng_train *train,
     return NG_OK;
 }
 
+ng_status ng_train_configuration(char *text, const ng_train_config *config,
+                                 const ng_recipe *recipe, ng_error *error)
+{
+    ng_train train = {.config = config, .recipe = recipe};
+    uint64_t digest = 0;
+    ng_status status = ng_train_open_texts(&train, error);
+
+    if (status == NG_OK)
+        status = ng_train_digest(&digest, &train, error);
+    ng_checksum_text(text, digest);
+    ng_tokens_close(&train.text);
+    ng_tokens_close(&train.other);
+    free(train.tokens);
+    free(train.targets);
+    return status;
+}
+
 ng_status ng_train_check_identity(const ng_train *train, const json_t *other,
                                   const char *path, ng_error *error)
 {

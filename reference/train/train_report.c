@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 
+#include "formats/files/checksum.h"
 #include "formats/version.h"
 #include "reference/train/train_parts.h"
 
@@ -24,6 +25,7 @@ static json_t *whole(int64_t x)
 json_t *ng_train_start_line(const ng_train *train)
 {
     const ng_train_config *config = train->config;
+    char digest[NG_CHECKSUM_TEXT];
     json_t *line;
     ng_optimizer_bytes bytes;
     int64_t parameters = 0;
@@ -31,13 +33,15 @@ json_t *ng_train_start_line(const ng_train *train)
     for (int64_t p = 0; p < ng_model_n_parameters(train->model); p++)
         parameters += ng_model_parameter_of(train->model, p)->n;
     (void)ng_optimizer_bytes_of(&bytes, train->optimizer);
+    ng_checksum_text(digest, train->digest);
     line = json_pack(
-        "{s:s, s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o,"
+        "{s:s, s:s, s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o,"
         " s:{s:o, s:o, s:o, s:o, s:o, s:o, s:o}}",
         "event", "start", "version", ng_version_text(), "recipe",
         train->recipe->name, "backend", train->options.backend->name,
         "optimizer",
-        ng_optimizer_name((ng_optimizer_kind)config->optimizer), "seed",
+        ng_optimizer_name((ng_optimizer_kind)config->optimizer),
+        "configuration", digest, "seed",
         whole(config->seed), "steps", whole(config->steps),
         "parameters", whole(parameters), "train_tokens", whole(train->n_train),
         "validation_tokens", whole(train->n_valid), "trigram",
