@@ -99,6 +99,10 @@ for arguments in "verify --op" "verify --stratum" "verify --subject" "verify --s
         failed=1
     fi
 done
+for seed in 010 0xA; do # no octal
+    "$narrowgauge" verify --quiet --op pack_e2m1 --seed $seed --json > "$scratch/out" 2>&1
+    grep -q '^  "seed": 10,$' "$scratch/out" || { echo "FAIL --seed $seed"; failed=1; }
+done
 tensors=()
 for _ in {1..257}; do tensors+=(--tensor x); done
 refused "narrowgauge quantize: --tensor: more than 256" \

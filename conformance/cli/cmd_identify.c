@@ -326,7 +326,11 @@ static int run(const arguments *a, const ng_operation *operation,
             json_decref(list);
             return status;
         }
-        json_array_append_new(list, entry);
+        if (json_array_append_new(list, entry) != 0) {
+            json_decref(list);
+            return ng_complain(NG_EXIT_ENVIRONMENT, "identify",
+                               "out of memory");
+        }
     }
     ng_progress_end(&bar);
     if (worst == NG_EXIT_OK && !equals_any(list))

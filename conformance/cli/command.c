@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -55,7 +56,10 @@ long long ng_command_number(const struct argp_state *state, const char *option,
     char *end;
 
     errno = 0;
-    const long long number = strtoll(text, &end, 0);
+    /* Decimal, 010 too, or hexadecimal: strtoll's own choice has octal. */
+    const size_t sign = *text == '-' || *text == '+';
+    const bool hex = text[sign] == '0' && (text[sign + 1] | 0x20) == 'x';
+    const long long number = strtoll(text, &end, hex ? 16 : 10);
     if (end == text || *end != '\0' || errno != 0 || number < low
         || number > high)
         ng_command_refuse(state, "%s: %s: not a whole number from %lld to %lld",
