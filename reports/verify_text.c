@@ -114,6 +114,12 @@ static void print_table(FILE *out, const json_t *operations)
     json_t *operation;
     size_t i;
 
+    bool any = false;
+
+    json_array_foreach(operations, i, operation)
+        any |= number_of(operation, "variants") > 0;
+    if (!any)
+        return;
     for (int c = 0; c < N_COLUMNS; c++) {
         width[c] = (int)strlen(heading[c]);
         json_array_foreach(operations, i, operation) {
@@ -179,7 +185,8 @@ static void print_events(FILE *out, const json_t *operations)
                     : ",",
                 ng_number_grouped(digits, sizeof digits, sum), name);
     }
-    ng_print_paragraph(out, INDENT, "%s", met);
+    if (first != NULL)
+        ng_print_paragraph(out, INDENT, "%s", met);
 }
 
 /* What was left out, and the last line. */
@@ -200,6 +207,9 @@ static void print_end(FILE *out, const json_t *run)
         covered += has;
         absent += !has;
     }
+    if (number_of(run, "elements") == 0
+        && json_object_get(run, "verdict") == NULL)
+        fputs("nothing was verified: the subject covers none of it\n", out);
     if (not_covered > 0)
         fprintf(out,
                 "not covered by the subject: %" PRId64

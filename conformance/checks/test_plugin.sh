@@ -104,6 +104,10 @@ verify 0 "$hostile"
 [ "$(grep -c ' equal$' out)" -eq 3 ] || complain 'not 3 operations equal'
 says '^narrowgauge .*: hostile\\x1b\\x5b2J\\x3cb\\x3e\\x22\\x60\\x7c \\xff\\xfe 1 against'
 says 'decode_\\x1b\\x5b31me5m2, which is no operation of this program' err
+what=uncovered
+verify 1 "$hostile" --op encode_e2m1
+says '^nothing was verified: the subject covers none of it$'
+what=nothing
 does crash 3 'subject crashed: SIGSEGV, (writing to|reading) a null pointer'
 does abort 3 'subject crashed: SIGABRT \(it said: it \\x1b\\x5b31mwent\\x1b\\x5b0m wrong\)'
 does kill 3 'subject crashed: SIGKILL'

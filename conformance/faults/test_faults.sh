@@ -40,6 +40,8 @@ fi
 # ---- the catalogue ------------------------------------------------------------
 grep -v '^not planted' "$scratch/list" > "$scratch/faults"
 [ "$(wc -l < "$scratch/faults")" -ge 60 ] || complain 'less than 60 faults'
+grep -qF "runs $(wc -l < "$scratch/faults") implementations" "$srcdir/README.md" ||
+    complain 'README has another number of faults'
 for n in $(seq -w 1 29); do
     planted=$(grep -c " L-$n " "$scratch/faults")
     if grep -q "^not planted: L-$n " "$scratch/list"; then
