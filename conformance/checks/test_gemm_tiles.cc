@@ -10,8 +10,12 @@
 #include <cstdlib>
 #include <vector>
 
+/* Their constructors' parameters are called as the members that they set. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wshadow"
 #include "cuda/moe/gemm_block_tiles.cuh"
 #include "cuda/moe/gemm_row_tiles.cuh"
+#pragma GCC diagnostic pop
 
 namespace
 {
