@@ -320,6 +320,10 @@ narrowgauge_SOURCES = \
 	%D%/cli/module.h \
 	%D%/cli/natural.c \
 	%D%/cli/natural.h \
+	%D%/cli/own_call.c \
+	%D%/cli/own_call.h \
+	%D%/cli/own_kernels.c \
+	%D%/cli/own_kernels.h \
 	%D%/cli/progress.c \
 	%D%/cli/progress.h \
 	%D%/cli/quantize_arguments.c \

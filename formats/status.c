@@ -23,6 +23,7 @@ const char *ng_status_text(ng_status status)
     case NG_BAD_VALUE:   return "a number that this operation does not take";
     case NG_NO_DEVICE:   return "no GPU that the kernels run on";
     case NG_DEVICE_ERROR: return "an error of the GPU";
+    case NG_BAD_SUBJECT: return "a kernel of the user's own failed";
     }
     return "unknown status";
 }

@@ -24,7 +24,8 @@ typedef enum ng_status {
     NG_NOT_COVERED,     /* a subject does not offer this call */
     NG_BAD_VALUE,       /* a number that the operation does not take */
     NG_NO_DEVICE,       /* no GPU, or none that the kernels run on */
-    NG_DEVICE_ERROR     /* CUDA reported an error; ng_cuda_error_text() */
+    NG_DEVICE_ERROR,    /* CUDA reported an error; ng_cuda_error_text() */
+    NG_BAD_SUBJECT      /* a kernel of the user's own failed; see ng_error */
 } ng_status;
 
 /* A short English phrase for a status, never null. */

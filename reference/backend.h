@@ -114,6 +114,30 @@ typedef struct ng_router_shape {
     float balance;             /* its factor alpha; 0: none */
 } ng_router_shape;
 
+/* Kernels of a user's own, which a recipe puts in the place of a backend's
+ * operations (SITE.operation, reference/model/recipe.h). Who runs the model
+ * gives them; the model knows no more of them than this. */
+typedef struct ng_own_kernels {
+    void *context;
+    /* The kernel of that operation ("quantize_mxfp4") that a subject has: its
+     * number, for run. Asked once for each site of a layer; the same one may
+     * get the same number. Returns NG_OK, or with a line in *error (which may
+     * be null) that names neither of them: NG_BAD_SUBJECT (it cannot be used, or
+     * lacks the operation), NG_BAD_VALUE (there is no such subject),
+     * NG_NOT_COVERED (not on this machine) or NG_NO_MEMORY. */
+    ng_status (*open)(void *context, int *kernel, const char *subject,
+                      const char *operation, ng_error *error);
+    /* Run it on arrays in the backend's memory, none empty:
+     *   conversions, transposition, swiglu..   y from a; b null
+     *   swiglu_backward       y = grad_gate_up, a = grad_h, b = gate_up
+     *   grouped_gemm..fprop   y = a b^T, as `linear` has it
+     *   grouped_gemm..wgrad   y + a^T b into y, as linear_weight accumulates
+     * Returns NG_OK, or as above, y then undefined. */
+    ng_status (*run)(void *context, int kernel, const ng_array *y,
+                     const ng_array *a, const ng_array *b,
+                     const ng_row_groups *groups, ng_error *error);
+} ng_own_kernels;
+
 typedef struct ng_backend ng_backend;
 
 struct ng_backend {
@@ -318,6 +342,9 @@ struct ng_backend {
                        ng_optim_counts *counts);
     ng_status (*merge)(void *context, float *theta, const ng_weights *weights,
                        int64_t n, const ng_rules *rules);
+
+    /* ---- the user's own -------------------------------------------------- */
+    const ng_own_kernels *own; /* null: a recipe cannot name any */
 };
 
 /* The reference: host memory, OpenMP threads. One table, never freed. */

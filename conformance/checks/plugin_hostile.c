@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * A plug-in that does harm, for tests: what exactly, the variable HOSTILE says.
- * Apart from that it decodes E4M3 and UE8M0, and encodes BF16, rightly.
+ * Apart from that it decodes E4M3 and UE8M0, and encodes BF16, rightly. The
+ * operation that HOSTILE_OPERATION names is there for its harm alone.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -157,6 +158,8 @@ AS_WRITTEN static int32_t harm(const ng_plugin_call *call)
     static int calls;
     volatile int *null = NULL;
 
+    if (y == NULL) /* HOSTILE_OPERATION's */
+        y = call->output[0];
     calls++;
     if (does("crash"))
         *null = 1;
@@ -254,6 +257,8 @@ static int32_t run(const ng_plugin_call *call)
 
     if (status >= 0)
         return status;
+    if (y == NULL) /* HOSTILE_OPERATION's */
+        return NG_PLUGIN_OK;
     if (strcmp(call->operation, "encode_bf16") == 0)
         encode_all(ng_plugin_input(call, "x"), y);
     else
@@ -296,18 +301,22 @@ int32_t ng_plugin(ng_plugin_table *table)
         {.name = "decode_e4m3", .limits = NG_PLUGIN_NO_EMPTY},
         {.name = "decode_ue8m0"},
         {.name = "decode_\033[31me5m2"},
-        {.name = "encode_bf16", .takes = one}};
+        {.name = "encode_bf16", .takes = one},
+        {.name = NULL}};
 
     const char *memory = getenv("HOSTILE_MEMORY");
+
+    operations[4].name = getenv("HOSTILE_OPERATION");
 
     *table = (ng_plugin_table){.abi = NG_PLUGIN_ABI,
                                .name = "hostile\033[2J<b>\"`|",
                                .version = "\xff\xfe 1",
-                               .n_operations = 4,
+                               .n_operations =
+                                   operations[4].name != NULL ? 5 : 4,
                                .operation_size = sizeof *operations,
                                .operations = operations,
                                .run = run};
-    for (int i = 0; i < 4; i++) /* of a stand-in (cuda_stand_in.c), or some */
+    for (int i = 0; i < 5; i++) /* of a stand-in (cuda_stand_in.c), or some */
         if (memory != NULL && (i == 0 || strcmp(memory, "mixed") != 0))
             operations[i].memory = NG_PLUGIN_CUDA;
     (void)setjmp(gone);

@@ -55,7 +55,9 @@ START_TEST(overrides)
                                "recompute mla-up\n"
                                "layer 6 expert.send_x mxfp4\n"
                                "layer\t2 ffn.multiply bf16\r\n"
-                               "expert.operation mine.so:grouped_gemm"),
+                               "layer 6-7 expert.operation a:b:quantize_mxfp4\n"
+                               "layer 2 ffn.operation none\n"
+                               "layer 7 expert.operation none\n"),
                      NG_OK);
     ck_assert_int_eq(r.n_overrides, 4);
     ck_assert_int_eq(ng_recipe_layer(&r, 0)->recompute, NG_RECOMPUTE_MLA_UP);
@@ -68,10 +70,16 @@ START_TEST(overrides)
     ck_assert_int_eq(ng_recipe_layer(&r, 7)->site[NG_SITE_EXPERT].send_x,
                      NG_CARRY_FP32);
     ck_assert_str_eq(ng_recipe_layer(&r, 6)->operation[NG_SITE_EXPERT],
-                     "mine.so:grouped_gemm");
+                     "a:b:quantize_mxfp4");
+    ck_assert_int_eq(ng_recipe_layer(&r, 6)->operation_line[NG_SITE_EXPERT],
+                     28);
+    ck_assert_str_eq(ng_recipe_layer(&r, 7)->operation[NG_SITE_EXPERT], "");
+    ck_assert_str_eq(r.where, "mine");
     ng_recipe_free(&r);
 }
 END_TEST
+
+#define TEN "0123456789"
 
 /* Line 24 is the first after those of recipe_fp32. */
 static const struct {
@@ -97,6 +105,20 @@ static const struct {
     {"# \xff\n", "mine:24: line: not UTF-8"},
     {"ffn.operation swiglu\n", "mine:24: swiglu: not of the form"},
     {"ffn.operation mine:\n", "mine:24: mine:: not of the form"},
+    {"ffn.operation :swiglu\n", "mine:24: :swiglu: not of the form"},
+    {"ffn.operation my kernel:swiglu\n", "mine:24: my kernel:swiglu: not of"},
+    {"ffn.operation m\x1b:swiglu\n", "mine:24: m?:swiglu: not of the form"},
+    {"ffn.operation m:" TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN
+     TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN "\n", "too long"},
+    {"ffn.operation m:quantize_mxfp4\nlayer 2 ffn.store_x mxfp4\n",
+     "mine:24: ffn.operation: quantize_mxfp4: no operation that this site can "
+     "use; there is none"},
+    {"layer 2 ffn.operation m:swiglu\nlayer 2 ffn.store_x mxfp4\n",
+     "mine:24: ffn.operation: swiglu: no operation that this site can use; it "
+     "can use quantize_mxfp4, dequantize_mxfp4"},
+    {"layer 2 head.operation m:x\nlayer 2 head.multiply_grad bf16\n",
+     "mine:24: head.operation: x: no operation that this site can use; it can "
+     "use grouped_gemm_bf16_wgrad"},
 };
 
 START_TEST(mistakes_are_named)

@@ -520,12 +520,12 @@ START_TEST(variants)
     ck_assert_int_eq(r.result.moe_layers, 0);
     run_free(&r);
 
-    strcpy(recipe.all.operation[NG_SITE_EXPERT], "mine:swiglu");
+    strcpy(recipe.all.operation[NG_SITE_FFN], "mine:swiglu");
     ck_assert_int_eq(ng_model_create(&m, &c, &recipe, ng_backend_reference(),
                                      ng_comm_self(), &error),
                      NG_NOT_COVERED);
     ck_assert_ptr_nonnull(strstr(error.text, "mine:swiglu"));
-    recipe.all.operation[NG_SITE_EXPERT][0] = '\0';
+    recipe.all.operation[NG_SITE_FFN][0] = '\0';
     c.rope_dim = 7;
     ck_assert_int_eq(ng_model_create(&m, &c, &recipe, ng_backend_reference(),
                                      ng_comm_self(), &error),

@@ -5,8 +5,10 @@
 
 #include "conformance/cli/command.h"
 #include "conformance/cli/complain.h"
+#include "conformance/cli/own_kernels.h"
 #include "conformance/cli/ranks.h"
 #include "conformance/cli/stop_signal.h"
+#include "conformance/cli/subject_option.h"
 #include "conformance/cli/train_progress.h"
 #include "reference/train/train.h"
 #include "reference/train/train_log.h"
@@ -18,6 +20,7 @@ enum {
     KEY_SET,
     KEY_SAMPLE,
     KEY_RANKS,
+    KEY_TIMEOUT,
     KEY_FIELDS
 };
 
@@ -26,6 +29,7 @@ typedef struct arguments {
     const char *set[MAX_SET];
     int n_set;
     int64_t steps, ranks;
+    double timeout;
     bool explain, sample, fields, json, quiet;
 } arguments;
 
@@ -42,6 +46,8 @@ static const struct argp_option options[] = {
     {"explain", KEY_EXPLAIN, NULL, 0,
      "Train nothing: print the flow of a layer, parameters and memory", 0},
     {"ranks", KEY_RANKS, "N", 0, "Ranks that --explain counts with", 0},
+    {"timeout", KEY_TIMEOUT, "S", 0,
+     "Seconds that a kernel of the recipe's own may take for a call (10)", 0},
     {"fields", KEY_FIELDS, NULL, 0, "List the fields of a configuration", 0},
     {"json", 'j', NULL, 0, "Print JSON", 0},
     {"quiet", 'q', NULL, 0, "No progress", 0},
@@ -86,6 +92,9 @@ static error_t parse(int key, char *value, struct argp_state *state)
     case KEY_RANKS:
         a->ranks = ng_command_number(state, "--ranks", value, 1, 1000000);
         break;
+    case KEY_TIMEOUT:
+        a->timeout = ng_timeout_option(state, value);
+        break;
     case KEY_SET:
         ng_command_list(a->set, &a->n_set, MAX_SET, state, "--set", value);
         break;
@@ -122,8 +131,8 @@ static const struct argp argp = {
     "  mpirun -n 2 narrowgauge train --config configs/tiny-moe.yaml \\\n"
     "    --set run=runs/two\n\n"
     "Exit status: 0 done, or stopped with a checkpoint; 1 the loss is not "
-    "finite; 2 usage or unreadable input; 4 the environment; 77 the backend or "
-    "the recipe cannot run here.",
+    "finite; 2 usage or unreadable input; 3 a kernel of the recipe's own "
+    "failed; 4 the environment; 77 the backend or the recipe cannot run here.",
     NULL,
     NULL,
     NULL};
@@ -135,7 +144,8 @@ typedef struct job {
     ng_recipe recipe;
     ng_ranks ranks;
     const ng_comm *comm;
-    const ng_backend *backend;
+    ng_backend backend;
+    ng_own_subjects own;
     ng_train *train;
     ng_train_printer printer;
 } job;
@@ -245,7 +255,7 @@ static int sum_up(const job *j, double loss, int64_t at, bool stopped)
         return ng_print_json(json_pack(
                    "{s:s, s:s, s:s, s:I, s:I, s:o, s:o, s:I, s:b}", "run",
                    j->config.run, "recipe", j->recipe.name, "backend",
-                   j->backend->name, "step", (json_int_t)step, "steps",
+                   j->backend.name, "step", (json_int_t)step, "steps",
                    (json_int_t)j->config.steps, "evaluation",
                    ng_json_number(loss), "trigram", ng_json_number(trigram),
                    "skipped", (json_int_t)ng_train_skipped(j->train), "stopped",
@@ -291,12 +301,19 @@ static int train(job *j)
                            : failed(status, &error);
 }
 
+/* The backend, with the kernels that recipes name. */
+static void take_reference(job *j)
+{
+    j->backend = *ng_backend_reference();
+    j->backend.own = ng_own_subjects_begin(&j->own, j->arguments->timeout);
+}
+
 static int open_backend(job *j)
 {
     const char *name = j->arguments->backend;
 
     if (strcmp(name, "reference") == 0) {
-        j->backend = ng_backend_reference();
+        take_reference(j);
         return NG_EXIT_OK;
     }
     if (strcmp(name, "cuda") == 0)
@@ -322,7 +339,7 @@ static int read_all(job *j)
     if (status == NG_OK)
         return j->comm->rank == 0 ? open_backend(j)
                : strcmp(a->backend, "reference") == 0
-                   ? (j->backend = ng_backend_reference(), NG_EXIT_OK)
+                   ? (take_reference(j), NG_EXIT_OK)
                    : NG_EXIT_USAGE;
     return j->comm->rank == 0 ? failed(status, &error) : NG_EXIT_USAGE;
 }
@@ -344,7 +361,7 @@ static int run(job *j)
     ng_train_printer_begin(&j->printer, a->quiet || a->sample);
     ng_stop_catch();
 
-    const ng_train_options train_options = {.backend = j->backend,
+    const ng_train_options train_options = {.backend = &j->backend,
                                             .comm = j->comm,
                                             .resume = a->resume,
                                             .read_only = a->sample,
@@ -367,7 +384,7 @@ static int run(job *j)
 int ng_cmd_train(int argc, char **argv)
 {
     static job j;
-    arguments a = {.backend = "reference"};
+    arguments a = {.backend = "reference", .timeout = NG_DEFAULT_TIMEOUT};
     ng_error error = {{0}};
     int exit_status;
 
@@ -382,5 +399,6 @@ int ng_cmd_train(int argc, char **argv)
                                                "narrowgauge-mpi.so: is too old")
                                  : run(&j);
     ng_recipe_free(&j.recipe);
+    ng_own_subjects_end(&j.own);
     return ng_ranks_end(&j.ranks, exit_status);
 }

@@ -30,6 +30,8 @@ int ng_exit_status(ng_status status, const ng_error *error)
         return NG_EXIT_OK;
     if (status == NG_NO_MEMORY)
         return NG_EXIT_ENVIRONMENT;
+    if (status == NG_BAD_SUBJECT)
+        return NG_EXIT_SUBJECT;
     /* The file functions give the cause as the system words it. */
     for (size_t i = 0; error != NULL && i < sizeof full / sizeof *full; i++)
         if (strstr(error->text, strerror(full[i])) != NULL)

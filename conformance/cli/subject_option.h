@@ -30,6 +30,11 @@ int ng_subject_execute(ng_chosen_subject *chosen, const char *command,
 int ng_subject_choose(ng_chosen_subject *chosen, const char *command,
                       const char *name, double timeout);
 
+/* The same, saying nothing: the line is in *error, without the command and the
+ * option. A plug-in's operations that are not covered are not told. */
+int ng_subject_open(ng_chosen_subject *chosen, const char *name,
+                    double timeout, ng_error *error);
+
 /* End the process of a plug-in. */
 void ng_subject_release(ng_chosen_subject *chosen);
 

@@ -148,6 +148,7 @@ static void prepare(ng_pass *p, const ng_layer *layer, ng_array *a)
 
 void ng_attention_forward(ng_pass *p, const ng_layer *layer, ng_saved *saved)
 {
+    const ng_own *before = ng_enter(p, layer, NG_SITE_ATTENTION);
     const ng_attention_shape shape = shape_of(p);
     ng_array *a = saved->a, out;
     ng_borrowed y;
@@ -164,6 +165,7 @@ void ng_attention_forward(ng_pass *p, const ng_layer *layer, ng_saved *saved)
     a[NG_KEPT_X2] = ng_make(p, p->act, p->rows, out.cols);
     NG_DO(p, p->b->add(p->c, &a[NG_KEPT_X2], &a[NG_KEPT_X], &out));
     ng_drop(p, &out);
+    p->own = before;
 }
 
 /* Add the gradient by n1 of a linear layer whose output's gradient is grad_y to
@@ -244,6 +246,7 @@ static ng_array gqa_backward(ng_pass *p, const ng_layer *layer, ng_array *a,
 ng_array ng_attention_backward(ng_pass *p, const ng_layer *layer,
                                ng_saved *saved, ng_array *grad_x2)
 {
+    const ng_own *before = ng_enter(p, layer, NG_SITE_ATTENTION);
     const ng_attention_shape shape = shape_of(p);
     ng_array *a = saved->a, gy = {.carrier = NG_CARRY_NONE};
     ng_array gq, gk, gv, sum, grad_x;
@@ -271,5 +274,6 @@ ng_array ng_attention_backward(ng_pass *p, const ng_layer *layer,
                                    &a[NG_KEPT_X], grad_x2, p->act);
     ng_drop(p, &sum);
     ng_drop(p, grad_x2);
+    p->own = before;
     return grad_x;
 }

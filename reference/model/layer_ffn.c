@@ -10,13 +10,14 @@ ng_array ng_gated_forward(ng_pass *p, const ng_layer *layer, ng_site site,
                           ng_saved *saved, const ng_array *n)
 {
     const ng_site_recipe *recipe = &layer->recipe->site[site];
+    const ng_own *before = ng_enter(p, layer, site);
     const ng_carrier of_h =
         recipe->store_h != NG_CARRY_NONE ? recipe->store_h : recipe->multiply;
     ng_array gate_up = ng_forward(p, &layer->gate_up, n, p->act, NULL);
     ng_array h = ng_make(p, of_h, n->rows, layer->down.inputs);
     ng_array f;
 
-    NG_DO(p, p->b->swiglu(p->c, &h, &gate_up, NULL, NULL, ng_pass_events(p)));
+    ng_gate(p, &h, &gate_up, NULL, NULL);
     f = ng_forward(p, &layer->down, &h, p->act, NULL);
     if (p->gradients) {
         ng_become(p, &gate_up, recipe->store_gate_up);
@@ -29,6 +30,7 @@ ng_array ng_gated_forward(ng_pass *p, const ng_layer *layer, ng_site site,
         ng_drop(p, &gate_up);
         ng_drop(p, &h);
     }
+    p->own = before;
     return f;
 }
 
@@ -41,7 +43,7 @@ static ng_array gate_again(ng_pass *p, const ng_layer *layer,
                      : ng_make(p, layer->down.multiply_grad, gate_up->rows,
                                layer->down.inputs);
 
-    NG_DO(p, p->b->swiglu(p->c, &h, gate_up, NULL, NULL, ng_pass_events(p)));
+    ng_gate(p, &h, gate_up, NULL, NULL);
     return h;
 }
 
@@ -49,6 +51,7 @@ ng_array ng_gated_backward(ng_pass *p, const ng_layer *layer, ng_site site,
                            ng_saved *saved, const ng_array *n,
                            const ng_array *grad)
 {
+    const ng_own *before = ng_enter(p, layer, site);
     const ng_array *gate_up = &saved->a[NG_KEPT_GATE_UP];
     ng_array *h = &saved->a[NG_KEPT_H];
     ng_array grad_gate_up =
@@ -56,27 +59,28 @@ ng_array ng_gated_backward(ng_pass *p, const ng_layer *layer, ng_site site,
     ng_array grad_h = ng_backward(p, &layer->down, grad, p->act, NULL);
     ng_array grad_n;
 
-    (void)site;
     if (h->carrier == NG_CARRY_NONE)
         *h = gate_again(p, layer, gate_up);
     ng_weight_gradient(p, &layer->down, grad, h, NULL, p->shared_leaf);
     ng_drop(p, h);
-    NG_DO(p, p->b->swiglu_backward(p->c, &grad_gate_up, NULL, &grad_h, gate_up,
-                                   NULL));
+    ng_gate_backward(p, &grad_gate_up, NULL, &grad_h, gate_up, NULL);
     ng_drop(p, &grad_h);
     grad_n =
         ng_backward(p, &layer->gate_up, &grad_gate_up, NG_CARRY_FP32, NULL);
     ng_weight_gradient(p, &layer->gate_up, &grad_gate_up, n, NULL,
                        p->shared_leaf);
     ng_drop(p, &grad_gate_up);
+    p->own = before;
     return grad_n;
 }
 
 static ng_array input_of(ng_pass *p, const ng_layer *layer, const ng_array *x2)
 {
+    const ng_own *before = ng_enter(p, layer, NG_SITE_FFN);
     ng_array n = ng_normalize(p, &layer->ffn_norm, x2);
 
     ng_become(p, &n, layer->recipe->site[NG_SITE_FFN].store_x);
+    p->own = before;
     return n;
 }
 

@@ -17,9 +17,11 @@ libnarrowgauge_la_SOURCES += \
 	%D%/model_parameters.c \
 	%D%/model_pass.c \
 	%D%/model_step.c \
+	%D%/model_own.c \
 	%D%/moe_backward.c \
 	%D%/moe_exchange.c \
 	%D%/moe_forward.c \
+	%D%/own_operation.c \
 	%D%/pretrained.c \
 	%D%/recipe.c \
 	%D%/recipe_parse.c \
@@ -49,6 +51,7 @@ libnarrowgauge_la_SOURCES += \
 	%D%/model_bytes.h \
 	%D%/model_parts.h \
 	%D%/moe_parts.h \
+	%D%/own_operation.h \
 	%D%/pretrained.h \
 	%D%/recipe.h \
 	%D%/recipes_table.h \
@@ -91,6 +94,7 @@ check_PROGRAMS += \
 	conformance/checks/test_model_gradients \
 	conformance/checks/test_model_gradients_moe \
 	conformance/checks/test_model_moe \
+	conformance/checks/test_model_own \
 	conformance/checks/test_model_recipe \
 	conformance/checks/test_model_refusals \
 	conformance/checks/test_model_refusals_files \

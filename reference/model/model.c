@@ -284,18 +284,6 @@ static bool make_bias(ng_model *m, ng_layer *layer)
 static ng_status refuse(const ng_model_config *config, const ng_recipe *recipe,
                         ng_error *error)
 {
-    for (int64_t layer = -1; layer < ng_model_blocks(config); layer++) {
-        const ng_layer_recipe *r =
-            layer < 0 ? &recipe->all : ng_recipe_layer(recipe, layer);
-
-        for (int site = 0; site < NG_N_SITES; site++)
-            if (r->operation[site][0] != '\0')
-                return ng_fail(error, NG_NOT_COVERED,
-                               "recipe %s: %s.operation %s: operations of "
-                               "plug-in subjects cannot be trained with yet",
-                               recipe->name, ng_site_name((ng_site)site),
-                               r->operation[site]);
-    }
     for (int64_t i = 0; i < recipe->n_overrides; i++)
         if (recipe->overrides[i].layer >= ng_model_blocks(config))
             return ng_fail(error, NG_BAD_VALUE,
@@ -442,7 +430,9 @@ ng_status ng_model_create(ng_model **out, const ng_model_config *config,
         ng_model_free(m);
         return ng_fail(error, NG_NO_MEMORY, "model: out of memory");
     }
-    status = ng_model_set_state(m, m->bias, error);
+    status = ng_model_open_own(m, error);
+    if (status == NG_OK)
+        status = ng_model_set_state(m, m->bias, error);
     if (status != NG_OK) {
         ng_model_free(m);
         return status;

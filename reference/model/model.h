@@ -89,9 +89,10 @@ typedef struct ng_model ng_model;
 
 /* Make a model; config and recipe are copied, backend and comm are kept.
  * Parameters are not set: load each. Null is allowed in free.
- * Returns NG_OK, NG_BAD_POINTER, NG_BAD_VALUE (config, one line),
- * NG_NOT_COVERED (a recipe that this backend or this version cannot run, one
- * line) or NG_NO_MEMORY with *out untouched. Not collective. */
+ * Returns NG_OK, NG_BAD_POINTER, NG_BAD_VALUE (config), NG_NOT_COVERED (a recipe
+ * that names kernels where the backend takes none), what opening a kernel
+ * returned, or NG_NO_MEMORY, with one line and *out untouched. Not collective.
+ * Where a kernel fails later, loading and steps return NG_BAD_SUBJECT. */
 ng_status ng_model_create(ng_model **out, const ng_model_config *config,
                           const ng_recipe *recipe, const ng_backend *backend,
                           const ng_comm *comm, ng_error *error);
@@ -181,8 +182,10 @@ typedef struct ng_model_result {
     double balance_loss; /* as added to the loss; 0 without */
     int64_t targets;
     int64_t nan_rows;  /* rows of routers that held a NaN */
-    ng_events events;  /* of all conversions: inexact, saturated, nan ... */
+    ng_events events;  /* of conversions: inexact, saturated, nan ... */
     int64_t converted; /* elements that they converted */
+    int64_t uncounted; /* that a kernel of the recipe's converted: no more is
+                          known of those */
     /* Bytes that left the layers for the experts (and came back), rows to this
      * rank itself included, so that they do not depend on the ranks; twice
      * where backward makes the whole layer again. */

@@ -59,15 +59,15 @@ done:
 }
 
 /* The counters that are added up over the ranks. */
-enum { N_NAMED = 10, N_ADDED = N_NAMED + NG_N_EVENTS };
+enum { N_NAMED = 11, N_ADDED = N_NAMED + NG_N_EVENTS };
 
 static void list_counters(int64_t **added, ng_model_result *c)
 {
-    int64_t *const named[N_NAMED] = {&c->nan_rows,         &c->converted,
-                                     &c->sent_dispatch,    &c->sent_combine,
-                                     &c->sent_grad_y,      &c->sent_grad_x,
-                                     &c->sent_wire,        &c->stored_moe,
-                                     &c->stored_attention, &c->stored_other};
+    int64_t *const named[N_NAMED] = {
+        &c->nan_rows,         &c->converted,    &c->uncounted,
+        &c->sent_dispatch,    &c->sent_combine, &c->sent_grad_y,
+        &c->sent_grad_x,      &c->sent_wire,    &c->stored_moe,
+        &c->stored_attention, &c->stored_other};
 
     for (int i = 0; i < N_NAMED; i++)
         added[i] = named[i];

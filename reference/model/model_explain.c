@@ -17,7 +17,8 @@ typedef struct explaining {
     json_t *json; /* null: for people */
     json_t *flow; /* of the layer under way */
     int64_t layer;
-    bool lost; /* a part of the JSON, for want of memory */
+    bool lost;  /* a part of the JSON, for want of memory */
+    bool named; /* a kernel */
 } explaining;
 
 /* A value, or null without memory, into the JSON, which then owns it. */
@@ -203,6 +204,44 @@ static void layer_flow(explaining *e, int64_t layer)
         put(e, moe ? "moe_layer" : "dense_layer", e->flow);
 }
 
+/* ---- kernels of the recipe's --------------------------------------------- */
+
+static bool operation_line(void *context, int64_t layer, ng_site site,
+                           const char *text)
+{
+    explaining *e = context;
+    const char *colon = strrchr(text, ':');
+    const char *name = colon != NULL ? colon + 1 : "none";
+    const int subject = colon != NULL ? (int)(colon - text) : 0;
+    char where[32] = "all layers";
+
+    if (layer >= 0)
+        snprintf(where, sizeof where, "layer %lld", (long long)layer);
+    if (e->json != NULL) {
+        append(e, e->flow,
+               json_pack("{s:s, s:s, s:s, s:s#, s:b}", "layers", where, "site",
+                         ng_site_name(site), "operation", name, "subject", text,
+                         (size_t)subject, "events_counted", 0));
+        return true;
+    }
+    if (!e->named)
+        fprintf(e->out, "\nkernels of the recipe's, in the place of the "
+                        "backend's; their events are not counted\n");
+    e->named = true;
+    fprintf(e->out, "  %-10s %-44s %-12s %s%.*s\n", ng_site_name(site), name,
+            where, subject > 0 ? "of " : "", subject, text);
+    return true;
+}
+
+static void operations(explaining *e)
+{
+    if (e->json != NULL)
+        e->flow = json_array();
+    (void)ng_recipe_each_operation(e->recipe, operation_line, e);
+    if (e->json != NULL)
+        put(e, "operations", e->flow);
+}
+
 /* ---- the model ----------------------------------------------------------- */
 
 static void totals(explaining *e, const ng_model_count *n)
@@ -279,7 +318,8 @@ ng_status ng_model_explain(FILE *out, const ng_model_config *config,
                            const ng_recipe *recipe,
                            const ng_explain_setting *setting, ng_error *error)
 {
-    explaining e = {out, config, recipe, setting, NULL, NULL, 0, false};
+    explaining e = {
+        .out = out, .config = config, .recipe = recipe, .setting = setting};
     ng_model_count count;
     ng_status status =
         ng_model_count_of(&count, config, recipe, setting, error);
@@ -299,6 +339,7 @@ ng_status ng_model_explain(FILE *out, const ng_model_config *config,
         layer_flow(&e, 0);
     if (ng_model_moe_layers(config) > 0)
         layer_flow(&e, config->dense_layers);
+    operations(&e);
     totals(&e, &count);
     status = compare(&e, error);
     if (e.json != NULL) {

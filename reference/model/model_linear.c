@@ -17,13 +17,23 @@ ng_array ng_gradient_in(const ng_model *model, int64_t parameter, float *leaf,
                       .data = leaf + slot->offset};
 }
 
+/* x by weights whose rows are outputs. */
+static void multiply(ng_pass *p, const ng_array *y, const ng_array *x,
+                     const ng_array *w, const ng_row_groups *groups)
+{
+    if (ng_own_does(p->own, NG_OWN_LINEAR, y, x))
+        NG_DO(p, ng_own_run(p->own, y, x, w, groups, p->error));
+    else
+        NG_DO(p, p->b->linear(p->c, y, x, w, groups));
+}
+
 ng_array ng_forward(ng_pass *p, const ng_linear *linear, const ng_array *x,
                     ng_carrier out, const ng_row_groups *groups)
 {
     ng_borrowed operand = ng_as(p, x, linear->multiply);
     ng_array y = ng_make(p, out, x->rows, linear->outputs);
 
-    NG_DO(p, p->b->linear(p->c, &y, &operand.a, &linear->forward, groups));
+    multiply(p, &y, &operand.a, &linear->forward, groups);
     ng_return(p, &operand);
     return y;
 }
@@ -35,11 +45,15 @@ ng_array ng_backward(ng_pass *p, const ng_linear *linear,
     ng_borrowed operand = ng_as(p, grad_y, linear->multiply_grad);
     ng_array grad_x = ng_make(p, out, grad_y->rows, linear->inputs);
 
-    NG_DO(p, p->b->linear_backward(p->c, &grad_x, &operand.a, &linear->backward,
-                                   linear->multiply_grad == NG_CARRY_FP8
-                                       ? &linear->transposed
-                                       : NULL,
-                                   groups));
+    if (linear->multiply_grad == NG_CARRY_FP8
+        && ng_own_does(p->own, NG_OWN_LINEAR, &grad_x, &operand.a))
+        multiply(p, &grad_x, &operand.a, &linear->transposed, groups);
+    else
+        NG_DO(p, p->b->linear_backward(
+                     p->c, &grad_x, &operand.a, &linear->backward,
+                     linear->multiply_grad == NG_CARRY_FP8 ? &linear->transposed
+                                                           : NULL,
+                     groups));
     ng_return(p, &operand);
     return grad_x;
 }
@@ -56,8 +70,12 @@ void ng_weight_gradient(ng_pass *p, const ng_linear *linear,
     ng_array grad_w =
         ng_gradient_in(p->model, linear->parameter, leaf, linear->batch);
 
-    NG_DO(p,
-          p->b->linear_weight(p->c, &grad_w, &g.a, &operand.a, groups, true));
+    if (ng_own_does(p->own, NG_OWN_WEIGHT, &grad_w, &operand.a))
+        NG_DO(p,
+              ng_own_run(p->own, &grad_w, &g.a, &operand.a, groups, p->error));
+    else
+        NG_DO(p, p->b->linear_weight(p->c, &grad_w, &g.a, &operand.a, groups,
+                                     true));
     ng_return(p, &operand);
     ng_return(p, &g);
 }

@@ -48,30 +48,53 @@ void ng_model_initial(float *theta, const ng_model *m, int64_t parameter,
     }
 }
 
-static ng_status load_linear(const ng_model *m, const ng_linear *linear,
-                             int64_t batch, const ng_array *theta)
+/* A matrix goes where it is multiplied. */
+typedef struct loading {
+    const ng_backend *b;
+    const ng_own *own;
+    const ng_array *theta;
+    ng_error *error;
+} loading;
+
+static ng_status load_converted(const loading *l, const ng_array *y)
 {
-    const ng_backend *b = m->backend;
+    return ng_own_does(l->own, NG_OWN_CONVERT, y, l->theta)
+               ? ng_own_run(l->own, y, l->theta, NULL, NULL, l->error)
+               : l->b->convert(l->b->context, y, l->theta, NULL, NULL);
+}
+
+static ng_status load_transposed(const loading *l, const ng_array *y,
+                                 const ng_array *x)
+{
+    return ng_own_does(l->own, NG_OWN_TRANSPOSE, y, x)
+               ? ng_own_run(l->own, y, x, NULL, NULL, l->error)
+               : l->b->transpose(l->b->context, y, x);
+}
+
+static ng_status load_linear(const loading *l, const ng_linear *linear,
+                             int64_t batch)
+{
     const ng_array forward = ng_array_batch(&linear->forward, batch, 1);
     const ng_array backward = ng_array_batch(&linear->backward, batch, 1);
-    ng_status status = b->convert(b->context, &forward, theta, NULL, NULL);
+    ng_status status = load_converted(l, &forward);
 
     if (status == NG_OK && backward.data != forward.data)
-        status = b->convert(b->context, &backward, theta, NULL, NULL);
+        status = load_converted(l, &backward);
     if (status == NG_OK && linear->transposed.data != NULL) {
         const ng_array transposed =
             ng_array_batch(&linear->transposed, batch, 1);
 
-        status = b->transpose(b->context, &transposed, &backward);
+        status = load_transposed(l, &transposed, &backward);
     }
     return status;
 }
 
 static ng_status load_array(ng_model *m, const ng_slot *slot,
-                            const ng_array *theta)
+                            const ng_array *theta, ng_error *error)
 {
     const ng_backend *b = m->backend;
     const ng_listed *l = &slot->listed;
+    const loading into = {b, ng_model_own_of(m, l), theta, error};
 
     if (l->norm)
         return b->convert(b->context, &ng_model_norm_of(m, l)->w, theta, NULL,
@@ -81,11 +104,11 @@ static ng_status load_array(ng_model *m, const ng_slot *slot,
             b->convert(b->context, &m->embedding, theta, NULL, NULL);
 
         return status == NG_OK && m->config.tie_head
-                   ? load_linear(m, &m->head, 0, theta)
+                   ? load_linear(&into, &m->head, 0)
                    : status;
     }
-    return load_linear(m, ng_model_linear_of(m, l),
-                       l->expert >= 0 ? l->expert - m->first_expert : 0, theta);
+    return load_linear(&into, ng_model_linear_of(m, l),
+                       l->expert >= 0 ? l->expert - m->first_expert : 0);
 }
 
 /* A local parameter, FP32 and without data yet; null: not on this rank. */
@@ -100,6 +123,8 @@ static const ng_slot *find(ng_array *values, const ng_model *m,
                       (long long)parameter);
         return NULL;
     }
+    if (error != NULL)
+        error->text[0] = '\0';
     slot = &m->slots[parameter];
     *values = (ng_array){.carrier = NG_CARRY_FP32,
                          .batch = 1,
@@ -108,11 +133,13 @@ static const ng_slot *find(ng_array *values, const ng_model *m,
     return slot;
 }
 
+/* A kernel of the user's has written its line. */
 static ng_status say(ng_status status, const ng_slot *slot, ng_error *error)
 {
-    return status == NG_OK ? NG_OK
-                           : ng_fail(error, status, "%s: %s", slot->seen.name,
-                                     ng_status_text(status));
+    return status == NG_OK || (error != NULL && error->text[0] != '\0')
+               ? status
+               : ng_fail(error, status, "%s: %s", slot->seen.name,
+                         ng_status_text(status));
 }
 
 ng_status ng_model_load_there(ng_model *m, int64_t parameter,
@@ -124,7 +151,7 @@ ng_status ng_model_load_there(ng_model *m, int64_t parameter,
     if (slot == NULL)
         return NG_BAD_SHAPE;
     values.data = (void *)theta; /* read alone */
-    return say(load_array(m, slot, &values), slot, error);
+    return say(load_array(m, slot, &values, error), slot, error);
 }
 
 ng_status ng_model_load(ng_model *m, int64_t parameter, const float *theta,
@@ -143,7 +170,7 @@ ng_status ng_model_load(ng_model *m, int64_t parameter, const float *theta,
     status =
         b->upload(b->context, values.data, theta, ng_array_data_bytes(&values));
     if (status == NG_OK)
-        status = load_array(m, slot, &values);
+        status = load_array(m, slot, &values, error);
     if (status == NG_OK)
         status = b->wait(b->context);
     b->free(b->context, values.data);

@@ -7,6 +7,7 @@
 #define NG_REFERENCE_MODEL_MODEL_PARTS_H
 
 #include "reference/model/model.h"
+#include "reference/model/own_operation.h"
 #include "reference/train/tree_sum.h"
 
 /* ---- the list of parameters ---------------------------------------------- */
@@ -80,6 +81,16 @@ typedef struct ng_linear {
     ng_array forward, backward, transposed;
 } ng_linear;
 
+/* A kernel of the user's that stands in at a site of a layer. */
+typedef struct ng_own {
+    const ng_own_operation *operation; /* null: there is none */
+    const ng_own_kernels *kernels;
+    int kernel;
+    const char *text; /* of the recipe: SUBJECT:OPERATION */
+    ng_site site;
+    int64_t layer; /* -1: the head */
+} ng_own;
+
 typedef struct ng_norm {
     int64_t parameter;
     ng_array w; /* FP32 [1, cols] */
@@ -88,6 +99,7 @@ typedef struct ng_norm {
 typedef struct ng_layer {
     int64_t index;
     const ng_layer_recipe *recipe;
+    ng_own own[NG_N_SITES];
     ng_norm attention_norm, q_norm, kv_norm, ffn_norm;
     ng_linear qkv, q, q_down, q_up, kv_down, kv_up, out;
     bool moe;
@@ -129,6 +141,7 @@ struct ng_model {
     int64_t embedding_parameter;
     ng_norm norm;
     ng_linear head;
+    ng_own head_own;
 
     /* Experts first .. last - 1 are here; a rank has *share = its first expert,
      * [size + 1]. */
@@ -151,6 +164,21 @@ struct ng_model {
 /* The norm, or the linear layer, that a parameter belongs to. */
 ng_norm *ng_model_norm_of(ng_model *model, const ng_listed *listed);
 ng_linear *ng_model_linear_of(ng_model *model, const ng_listed *listed);
+
+/* Ask for the kernels that the recipe names. Returns NG_OK, NG_BAD_VALUE for one
+ * that no layer could call, or what opening one did; the line in *error. */
+ng_status ng_model_open_own(ng_model *model, ng_error *error);
+
+/* The kernel where a parameter is multiplied. */
+const ng_own *ng_model_own_of(const ng_model *model, const ng_listed *listed);
+
+/* Whether a kernel does such a call, y from a: one of its operation that is not
+ * empty. And do it: NG_OK, or what run returned, with one line in *error. */
+bool ng_own_does(const ng_own *own, ng_own_call call, const ng_array *y,
+                 const ng_array *a);
+ng_status ng_own_run(const ng_own *own, const ng_array *y, const ng_array *a,
+                     const ng_array *b, const ng_row_groups *groups,
+                     ng_error *error);
 
 /* Memory of the backend for an array whose shape is set: data and scales in one
  * block, freed by way of its data. False without. */
@@ -199,7 +227,8 @@ typedef struct ng_pass {
     void *c; /* the backend's context */
     ng_error *error;
     ng_status status;
-    ng_carrier act; /* of activations: the residual's */
+    const ng_own *own; /* of the site under way; null: of none */
+    ng_carrier act;    /* of activations: the residual's */
     int64_t sequences, length, rows;
     bool gradients;       /* keep what backward reads */
     bool again;           /* a recomputation: count nothing */
@@ -215,8 +244,20 @@ typedef struct ng_pass {
             (p)->status = (call); \
     } while (0)
 
-/* Where conversions of the pass count their events, or null. */
-ng_events *ng_pass_events(const ng_pass *p);
+/* From here on the kernel of a site stands in where it can; returns what did
+ * before, to be put back into p->own at the end of the site's part. */
+const ng_own *ng_enter(ng_pass *p, const ng_layer *layer, ng_site site);
+
+/* The backend's calls, or the kernel's: y from x; SwiGLU, weight null or [T, 1];
+ * its gradients. Elements that they quantise, and what happened to them, are
+ * counted; of a kernel's nothing is known but how many there were. */
+void ng_convert(ng_pass *p, const ng_array *y, const ng_array *x,
+                const ng_row_groups *groups);
+void ng_gate(ng_pass *p, const ng_array *h, const ng_array *gate_up,
+             const ng_array *weight, const ng_row_groups *groups);
+void ng_gate_backward(ng_pass *p, const ng_array *grad_gate_up,
+                      const ng_array *grad_weight, const ng_array *grad_h,
+                      const ng_array *gate_up, const ng_array *weight);
 
 /* A new array (data null if the pass has failed); freed with ng_drop, which
  * leaves NG_CARRY_NONE. blocks: of FP8_COL. */

@@ -6,11 +6,6 @@
 
 #include "reference/model/model_parts.h"
 
-ng_events *ng_pass_events(const ng_pass *p)
-{
-    return p->again || !p->gradients ? NULL : &p->model->counted.events;
-}
-
 static ng_array make(ng_pass *p, ng_array shape)
 {
     const ng_array nothing = {.carrier = NG_CARRY_NONE};
@@ -75,17 +70,6 @@ int64_t *ng_make_integers(ng_pass *p, int64_t n)
     return integers;
 }
 
-static void count(const ng_pass *p, const ng_array *x)
-{
-    if (ng_pass_events(p) != NULL)
-        p->model->counted.converted += x->rows * x->cols;
-}
-
-static bool quantizes(ng_carrier to)
-{
-    return to != NG_CARRY_FP32 && to != NG_CARRY_BF16;
-}
-
 void ng_become(ng_pass *p, ng_array *x, ng_carrier carrier)
 {
     ng_array y;
@@ -93,9 +77,7 @@ void ng_become(ng_pass *p, ng_array *x, ng_carrier carrier)
     if (x->carrier == carrier || p->status != NG_OK)
         return;
     y = ng_make(p, carrier, x->rows, x->cols);
-    NG_DO(p, p->b->convert(p->c, &y, x, NULL, ng_pass_events(p)));
-    if (quantizes(carrier))
-        count(p, x);
+    ng_convert(p, &y, x, NULL);
     ng_drop(p, x);
     *x = y;
 }
@@ -108,9 +90,7 @@ ng_borrowed ng_as(ng_pass *p, const ng_array *x, ng_carrier carrier)
         return borrowed;
     borrowed.owned = true;
     borrowed.a = ng_make(p, carrier, x->rows, x->cols);
-    NG_DO(p, p->b->convert(p->c, &borrowed.a, x, NULL, ng_pass_events(p)));
-    if (quantizes(carrier))
-        count(p, x);
+    ng_convert(p, &borrowed.a, x, NULL);
     return borrowed;
 }
 
@@ -123,8 +103,7 @@ ng_borrowed ng_as_col(ng_pass *p, const ng_array *x,
         return borrowed;
     borrowed.owned = true;
     borrowed.a = ng_make_col(p, x->rows, x->cols, groups);
-    NG_DO(p, p->b->convert(p->c, &borrowed.a, x, groups, ng_pass_events(p)));
-    count(p, x);
+    ng_convert(p, &borrowed.a, x, groups);
     return borrowed;
 }
 

@@ -103,6 +103,7 @@ static ng_array embed(ng_pass *p, const int32_t *tokens)
 static ng_array mtp_input(ng_pass *p, const ng_layer *layer, shard_arrays *s,
                           int64_t d)
 {
+    const ng_own *before = ng_enter(p, layer, NG_SITE_HEAD);
     const int64_t hidden = p->model->config.hidden;
     ng_array token, state, x;
     ng_array *joined = &s->joined[d - 1];
@@ -121,6 +122,7 @@ static ng_array mtp_input(ng_pass *p, const ng_layer *layer, shard_arrays *s,
         ng_drop(p, joined);
         ng_drop(p, &s->embedded[d - 1]);
     }
+    p->own = before;
     return x;
 }
 
@@ -180,9 +182,11 @@ static void mtp_backward(ng_pass *p, const ng_layer *layer, shard_arrays *s,
     ng_array joined, of_token, of_state, g;
 
     ng_layer_backward(p, layer, &s->saved[layer->index], grad);
+    p->own = &layer->own[NG_SITE_HEAD];
     joined = ng_backward(p, &layer->project, grad, p->act, NULL);
     ng_weight_gradient(p, &layer->project, grad, &s->joined[d - 1], NULL,
                        p->shared_leaf);
+    p->own = NULL;
     of_token = ng_make(p, p->act, p->rows, hidden);
     of_state = ng_make(p, p->act, p->rows, hidden);
     NG_DO(p, p->b->take_columns(p->c, &of_token, &joined, 0));
@@ -439,6 +443,7 @@ ng_status ng_model_logits(float *logits, ng_model *m, const int32_t *tokens,
         ng_layer_forward(&p, &m->layers[l], &arrays.saved[l], &x);
     last = ng_array_rows(&x, n - 1, 1);
     normed = ng_normalize(&p, &m->norm, &last);
+    p.own = &m->head_own;
     ng_become(&p, &normed, m->recipe.all.site[NG_SITE_HEAD].store_x);
     z = ng_forward(&p, &m->head, &normed, NG_CARRY_FP32, NULL);
     NG_DO(&p, p.b->download(p.c, logits, z.data,

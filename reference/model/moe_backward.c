@@ -36,8 +36,7 @@ static ng_array gate_again(ng_pass *p, const ng_layer *layer,
                      ? ng_make_col(p, gate_up->rows, width, groups)
                      : ng_make(p, carrier, gate_up->rows, width);
 
-    NG_DO(p,
-          p->b->swiglu(p->c, &h, gate_up, weight, groups, ng_pass_events(p)));
+    ng_gate(p, &h, gate_up, weight, groups);
     return h;
 }
 
@@ -54,12 +53,12 @@ static void experts_backward(ng_pass *p, const ng_layer *layer,
 
     ng_weight_gradient(p, &layer->expert_down, &t->grad_y, &h, groups, leaf);
     ng_drop(p, &h);
-    NG_DO(p, p->b->swiglu_backward(p->c, &grad_gate_up, &t->grad_weight,
-                                   &grad_h, gate_up, &t->weight));
+    ng_gate_backward(p, &grad_gate_up, &t->grad_weight, &grad_h, gate_up,
+                     &t->weight);
     ng_drop(p, &grad_h);
     grad_x =
         ng_backward(p, &layer->expert_gate_up, &grad_gate_up, p->act, groups);
-    NG_DO(p, p->b->convert(p->c, &t->grad_x, &grad_x, NULL, ng_pass_events(p)));
+    ng_convert(p, &t->grad_x, &grad_x, NULL);
     ng_drop(p, &grad_x);
     ng_weight_gradient(p, &layer->expert_gate_up, &grad_gate_up, arrived,
                        groups, leaf);
@@ -180,6 +179,7 @@ static void router_backward(ng_pass *p, const ng_layer *layer, ng_saved *saved,
 ng_array ng_moe_backward(ng_pass *p, const ng_layer *layer, ng_saved *saved,
                          ng_array *grad_x3)
 {
+    const ng_own *before = ng_enter(p, layer, NG_SITE_EXPERT);
     const ng_array *x2 = &saved->a[NG_KEPT_X2];
     ng_array *n2 = &saved->a[NG_KEPT_N2_ROUTER];
     ng_array grad_weight, sum, grad_x2;
@@ -191,9 +191,8 @@ ng_array ng_moe_backward(ng_pass *p, const ng_layer *layer, ng_saved *saved,
     ng_drop(p, &grad_weight);
     if (layer->gate_up.parameter >= 0) {
         const ng_array *kept = &saved->a[NG_KEPT_N2];
-        ng_borrowed shared =
-            ng_as(p, kept->carrier != NG_CARRY_NONE ? kept : n2,
-                  layer->recipe->site[NG_SITE_SHARED].store_x);
+        ng_borrowed shared = ng_shared_input(
+            p, layer, kept->carrier != NG_CARRY_NONE ? kept : n2);
         ng_array grad = ng_gated_backward(p, layer, NG_SITE_SHARED, saved,
                                           &shared.a, grad_x3);
 
@@ -205,5 +204,6 @@ ng_array ng_moe_backward(ng_pass *p, const ng_layer *layer, ng_saved *saved,
         ng_normalize_backward(p, &layer->ffn_norm, &sum, x2, grad_x3, p->act);
     ng_drop(p, &sum);
     ng_drop(p, grad_x3);
+    p->own = before;
     return grad_x2;
 }

@@ -8,12 +8,24 @@
  *   x3 = x2 + shared expert(n2) + combined
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "reference/model/moe_parts.h"
 
 ng_array ng_moe_input(ng_pass *p, const ng_layer *layer, const ng_array *x2)
 {
     return ng_normalize(p, &layer->ffn_norm, x2);
+}
+
+ng_borrowed ng_shared_input(ng_pass *p, const ng_layer *layer,
+                            const ng_array *n2)
+{
+    const ng_own *before = ng_enter(p, layer, NG_SITE_SHARED);
+    const ng_borrowed input =
+        ng_as(p, n2, layer->recipe->site[NG_SITE_SHARED].store_x);
+
+    p->own = before;
+    return input;
 }
 
 /* Scores, experts and weights of n2; loads and the balance loss are counted. */
@@ -64,14 +76,13 @@ static void run_experts(ng_pass *p, const ng_layer *layer,
         ng_make(p, recipe->multiply, arrived->rows, layer->expert_down.inputs);
     ng_array out;
 
-    NG_DO(p, p->b->swiglu(p->c, &h, &gate_up, NULL, groups, ng_pass_events(p)));
+    ng_gate(p, &h, &gate_up, NULL, groups);
     if (gate_up_kept != NULL)
-        NG_DO(p, p->b->convert(p->c, gate_up_kept, &gate_up, NULL,
-                               ng_pass_events(p)));
+        ng_convert(p, gate_up_kept, &gate_up, NULL);
     ng_drop(p, &gate_up);
     out = ng_forward(p, &layer->expert_down, &h, p->act, groups);
     ng_drop(p, &h);
-    NG_DO(p, p->b->convert(p->c, y, &out, NULL, ng_pass_events(p)));
+    ng_convert(p, y, &out, NULL);
     ng_drop(p, &out);
 }
 
@@ -126,6 +137,7 @@ ng_array ng_moe_forward(ng_pass *p, const ng_layer *layer, ng_saved *saved)
 {
     const ng_model_config *c = &p->model->config;
     const ng_site_recipe *recipe = ng_expert_recipe(layer);
+    const ng_own *before = ng_enter(p, layer, NG_SITE_EXPERT);
     const ng_array *x2 = &saved->a[NG_KEPT_X2];
     ng_array *n2 = &saved->a[NG_KEPT_N2_ROUTER];
     ng_array sum = {.carrier = NG_CARRY_NONE}, y, back, x3;
@@ -135,11 +147,14 @@ ng_array ng_moe_forward(ng_pass *p, const ng_layer *layer, ng_saved *saved)
     route(p, layer, saved, n2);
     ng_plan_make(p, &plan, saved, true);
 
-    /* The shared expert takes the same payload where the formats agree. */
+    /* The shared expert takes the same payload where formats and kernels agree.
+     */
     if (layer->gate_up.parameter >= 0) {
-        ng_borrowed shared =
-            ng_as(p, n2, layer->recipe->site[NG_SITE_SHARED].store_x);
-        const bool same = shared.a.carrier == recipe->send_x;
+        ng_borrowed shared = ng_shared_input(p, layer, n2);
+        const bool same = shared.a.carrier == recipe->send_x
+                          && strcmp(layer->recipe->operation[NG_SITE_SHARED],
+                                    layer->recipe->operation[NG_SITE_EXPERT])
+                                 == 0;
         ng_array f;
 
         dispatch(p, layer, saved, &plan, same ? &shared.a : n2);
@@ -168,5 +183,6 @@ ng_array ng_moe_forward(ng_pass *p, const ng_layer *layer, ng_saved *saved)
     ng_drop(p, &back);
     ng_drop(p, &sum);
     ng_plan_free(p, &plan);
+    p->own = before;
     return x3;
 }

@@ -30,9 +30,11 @@ typedef struct ng_arrival {
 ng_arrival ng_arrival_of(const ng_pass *p, const ng_saved *saved, int rank,
                          int64_t *offsets);
 
-/* norm(x2) in the activations' carrier, and that as the shared expert and the
- * dispatch take it: one array where both want the same. */
+/* norm(x2) in the activations' carrier, and that as the shared expert takes it:
+ * the dispatch takes the same array where it wants the same. */
 ng_array ng_moe_input(ng_pass *p, const ng_layer *layer, const ng_array *x2);
+ng_borrowed ng_shared_input(ng_pass *p, const ng_layer *layer,
+                            const ng_array *n2);
 
 static inline const ng_site_recipe *ng_expert_recipe(const ng_layer *layer)
 {

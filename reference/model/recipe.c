@@ -36,6 +36,25 @@ const ng_layer_recipe *ng_recipe_layer(const ng_recipe *recipe, int64_t layer)
     return &recipe->all;
 }
 
+bool ng_recipe_each_operation(const ng_recipe *recipe, ng_recipe_visit *visit,
+                              void *context)
+{
+    for (int site = 0; site < NG_N_SITES; site++)
+        if (recipe->all.operation[site][0] != '\0'
+            && !visit(context, -1, (ng_site)site, recipe->all.operation[site]))
+            return false;
+    for (int64_t i = 0; i < recipe->n_overrides; i++)
+        for (int site = 0; site < NG_N_SITES; site++) {
+            const char *text = recipe->overrides[i].recipe.operation[site];
+
+            if (strcmp(text, recipe->all.operation[site]) != 0
+                && !visit(context, recipe->overrides[i].layer, (ng_site)site,
+                          text))
+                return false;
+        }
+    return true;
+}
+
 const char *ng_recipe_embedded(int i)
 {
     return i >= 0 && i < ng_n_recipe_texts ? ng_recipe_texts[i].name : NULL;

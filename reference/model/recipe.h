@@ -13,10 +13,16 @@
  *     recompute            norm-swiglu
  *     layer 0 ffn.multiply bf16         # an override of one layer
  *     layer 3-5 recompute  full
- *     expert.operation     subject:swiglu_quantize
+ *     expert.operation     ./mine.so:quantize_mxfp4  # a kernel of one's own
  *
- * An unknown key, a value that a key does not take, a key twice: errors that
- * name the file and the line.
+ * SITE.operation names an operation of a subject (what `narrowgauge verify
+ * --subject` takes): wherever the site needs that operation, the subject's
+ * kernel does it, and the backend all else; "none" takes it back for a layer.
+ * own_operation.h lists what can be named.
+ *
+ * An unknown key, a value that a key does not take, a key twice, an operation
+ * that the site's formats have no use for: errors that name the file and the
+ * line.
  */
 #ifndef NG_REFERENCE_MODEL_RECIPE_H
 #define NG_REFERENCE_MODEL_RECIPE_H
@@ -69,19 +75,22 @@ typedef enum ng_recompute {
 const char *ng_site_name(ng_site site);            /* "attention" ... */
 const char *ng_recompute_name(ng_recompute value); /* "none", "mla-up" ... */
 
-enum { NG_RECIPE_MAX_NAME = 64 };
+enum { NG_RECIPE_MAX_NAME = 64, NG_RECIPE_MAX_TEXT = 256 };
 
 /* What holds of one layer. */
 typedef struct ng_layer_recipe {
     ng_site_recipe site[NG_N_SITES];
     ng_recompute recompute;
-    /* An operation of a plug-in subject by name ("subject:name"), or empty. */
-    char operation[NG_N_SITES][NG_RECIPE_MAX_NAME];
+    /* A subject's operation that stands in, "SUBJECT:OPERATION", or empty; and
+     * the line of the file that says so. The last colon parts them. */
+    char operation[NG_N_SITES][NG_RECIPE_MAX_TEXT];
+    int operation_line[NG_N_SITES];
 } ng_layer_recipe;
 
 typedef struct ng_recipe {
     char name[NG_RECIPE_MAX_NAME];
-    char source[256];
+    char source[NG_RECIPE_MAX_TEXT];
+    char where[NG_RECIPE_MAX_TEXT]; /* the file, or the embedded name; cut */
     ng_carrier residual; /* FP32 or BF16: the stream, and its gradient */
     ng_layer_recipe all;
     int64_t n_overrides; /* layers that differ, ascending */
@@ -103,6 +112,14 @@ ng_status ng_recipe_open(ng_recipe *out, const char *name_or_path,
 ng_status ng_recipe_parse(ng_recipe *out, const char *text, int64_t n,
                           const char *name, ng_error *error);
 void ng_recipe_free(ng_recipe *recipe);
+
+/* Call visit for each operation that it names: of all layers (layer -1), then
+ * of single ones where they differ; text empty: "none". Stops, and returns
+ * false, where visit returns false. */
+typedef bool ng_recipe_visit(void *context, int64_t layer, ng_site site,
+                             const char *text);
+bool ng_recipe_each_operation(const ng_recipe *recipe, ng_recipe_visit *visit,
+                              void *context);
 
 /* The embedded recipes: name i, null past the last. */
 const char *ng_recipe_embedded(int i);

@@ -9,6 +9,7 @@
 
 #include "formats/files/file_error.h"
 #include "formats/text.h"
+#include "reference/model/own_operation.h"
 #include "reference/model/recipe.h"
 
 enum { MAX_LINE = 1024, MAX_LAYERS = 4096 };
@@ -85,17 +86,25 @@ static ng_status set_name(const parse *p, const char *value)
     return set_text(p, p->recipe->name, sizeof p->recipe->name, value);
 }
 
-/* "subject:name": letters, digits, '_', '-' and '.'. */
-static bool names_operation(const char *value)
+/* "SUBJECT:OPERATION" into an operation and its line, or "none". A subject is a
+ * path or a name, in printable characters but blanks. */
+static ng_status set_operation(const parse *p, ng_layer_recipe *layer,
+                               ng_site site, const char *value)
 {
-    static const char *const letters = "abcdefghijklmnopqrstuvwxyz"
-                                       "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-                                       "_-./";
-    const char *colon = strchr(value, ':');
+    const char *colon = strrchr(value, ':');
 
-    return colon != NULL && colon > value && colon[1] != '\0'
-           && value + strspn(value, letters) == colon
-           && colon[1 + strspn(colon + 1, letters)] == '\0';
+    for (const char *c = value; *c != '\0'; c++)
+        if (*c <= ' ' || *c > '~')
+            return bad(p, "not of the form SUBJECT:OPERATION", value);
+    layer->operation_line[site] = p->line;
+    if (strcmp(value, "none") == 0) {
+        layer->operation[site][0] = '\0';
+        return NG_OK;
+    }
+    if (colon == NULL || colon == value || colon[1] == '\0')
+        return bad(p, "not of the form SUBJECT:OPERATION", value);
+    return set_text(p, layer->operation[site], sizeof layer->operation[site],
+                    value);
 }
 
 static ng_status set_site(parse *p, ng_layer_recipe *layer, int *key,
@@ -112,10 +121,7 @@ static ng_status set_site(parse *p, ng_layer_recipe *layer, int *key,
             continue;
         *key = KEY_SITES + site * KEYS_A_SITE + N_FIELDS;
         if (strcmp(dot + 1, "operation") == 0)
-            return names_operation(value)
-                       ? set_text(p, layer->operation[site],
-                                  sizeof layer->operation[site], value)
-                       : bad(p, "not of the form subject:operation", value);
+            return set_operation(p, layer, (ng_site)site, value);
         for (int f = 0; f < N_FIELDS; f++) {
             if (strcmp(fields[f].name, dot + 1) != 0
                 || (fields[f].sites >> site & 1) == 0)
@@ -322,6 +328,35 @@ static ng_status complete(const parse *p)
     return NG_OK;
 }
 
+/* Every operation that is named has to be of use at its site, as the formats
+ * are in the end. What a layer has from all layers is theirs to answer for. */
+static ng_status check_operations(const parse *p, const ng_layer_recipe *layer,
+                                  bool all)
+{
+    const ng_recipe *recipe = p->recipe;
+
+    for (int site = 0; site < NG_N_SITES; site++) {
+        const char *text = layer->operation[site];
+        const int line = layer->operation_line[site];
+        const char *name = text[0] != '\0' ? strrchr(text, ':') + 1 : NULL;
+        const ng_own_place place = {layer, recipe->residual, (ng_site)site,
+                                    all};
+        char fitting[NG_OWN_MAX_LIST];
+
+        if (name == NULL || (!all && line == recipe->all.operation_line[site])
+            || ng_own_operation_fits(ng_own_operation_find(name), &place))
+            continue;
+        ng_own_operations_that_fit(fitting, &place);
+        return ng_fail(p->error, NG_BAD_FILE,
+                       "%s:%d: %s.operation: %.64s: no operation that this "
+                       "site can use; %s%s",
+                       p->where, line, ng_site_name((ng_site)site), name,
+                       fitting[0] != '\0' ? "it can use " : "there is none",
+                       fitting);
+    }
+    return NG_OK;
+}
+
 /* What arrives is what is kept. */
 static void derive(ng_layer_recipe *layer)
 {
@@ -350,6 +385,14 @@ ng_status ng_recipe_parse(ng_recipe *out, const char *text, int64_t n,
     derive(&recipe.all);
     for (int64_t i = 0; i < recipe.n_overrides; i++)
         derive(&recipe.overrides[i].recipe);
+    snprintf(recipe.where, sizeof recipe.where, "%s", name);
+    status = check_operations(&p, &recipe.all, true);
+    for (int64_t i = 0; i < recipe.n_overrides && status == NG_OK; i++)
+        status = check_operations(&p, &recipe.overrides[i].recipe, false);
+    if (status != NG_OK) {
+        ng_recipe_free(&recipe);
+        return status;
+    }
     *out = recipe;
     return NG_OK;
 }

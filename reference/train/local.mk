@@ -142,6 +142,7 @@ ng_train_scripts = \
 	conformance/checks/test_convergence.sh \
 	conformance/checks/test_study.sh \
 	conformance/checks/test_train_killed.sh \
+	conformance/checks/test_train_own.sh \
 	conformance/checks/test_train_ranks.sh \
 	conformance/checks/test_train_runs.sh
 TESTS += $(ng_train_scripts)

@@ -23,7 +23,8 @@
  *               the trigram model (trigram.h) on the sequences of evaluation;
  *               pretrained (the files) where first weights are not drawn;
  *               configuration: a checksum of all fields but paths, of the
- *               recipe and of the texts
+ *               recipe and of the texts; operations: the kernels of the
+ *               recipe's by site
  *   step        step, loss, mtp_loss, balance_loss, norm (of all gradients,
  *               before clipping), lr, skipped (steps so far), taken (false: a
  *               gradient was not finite), tokens (so far), seconds and
@@ -32,7 +33,10 @@
  *                        those, to other ranks
  *               stored   bytes of activations of a shard, kept from forward to
  *                        backward on whatever rank: moe, attention, other
- *               converted, and of them inexact, saturated, ... (events.h)
+ *               converted: elements quantised, and of them inexact,
+ *                        saturated, ... (events.h); uncounted: those more that
+ *                        a kernel of the recipe's quantised, of whose events
+ *                        nothing is known
  *               nan_rows of routers, load [moe layers][experts]
  *   evaluation  step, loss
  *   sample      step, text
@@ -96,10 +100,10 @@ ng_status ng_train_make_directory(const char *path, ng_error *error);
 /* Make a run, at step 0 or as the checkpoint has it. Collective. config and
  * recipe are borrowed.
  * Returns NG_OK; NG_BAD_FILE, NG_BAD_SHAPE (too short a text), NG_BAD_VALUE,
- * NG_NOT_COVERED (recipe) or NG_NO_MEMORY with *out untouched, and on the ranks
- * that are well a line that another one failed; NG_BAD_FILE on all of them where
- * their configurations, recipes, texts or checkpoints are not the same. Null may
- * be freed. */
+ * NG_NOT_COVERED or NG_BAD_SUBJECT (recipe), or NG_NO_MEMORY with *out
+ * untouched, and on the ranks that are well a line that another one failed;
+ * NG_BAD_FILE on all of them where their configurations, recipes, texts or
+ * checkpoints are not the same. Null may be freed. */
 ng_status ng_train_create(ng_train **out, const ng_train_config *config,
                           const ng_recipe *recipe,
                           const ng_train_options *options, ng_error *error);

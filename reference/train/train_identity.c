@@ -70,17 +70,46 @@ static json_t *site_of(const ng_layer_recipe *recipe, ng_site site)
     const ng_site_recipe *s = &recipe->site[site];
 
     return json_sprintf(
-        "multiply %s %s, store %s %s %s, send %s %s %s %s%s%s",
+        "multiply %s %s, store %s %s %s, send %s %s %s %s",
         ng_carrier_name(s->multiply), ng_carrier_name(s->multiply_grad),
         ng_carrier_name(s->store_x), ng_carrier_name(s->store_gate_up),
         ng_carrier_name(s->store_h), ng_carrier_name(s->send_x),
         ng_carrier_name(s->send_y), ng_carrier_name(s->send_grad_y),
-        ng_carrier_name(s->send_grad_x),
-        recipe->operation[site][0] != '\0' ? ", operation " : "",
-        recipe->operation[site]);
+        ng_carrier_name(s->send_grad_x));
 }
 
-/* Sites of all layers, and those of single ones that differ from them. */
+/* The kernel of the user's that stands in there. */
+static json_t *operation_of(const ng_layer_recipe *recipe, ng_site site)
+{
+    const char *text = recipe->operation[site];
+
+    return json_string(text[0] != '\0' ? text : "none");
+}
+
+/* A fact of a site as it is in all layers, and in those where it differs. */
+static bool add_fact(json_t *identity, const ng_recipe *recipe, ng_site site,
+                     json_t *(*fact)(const ng_layer_recipe *, ng_site),
+                     const char *ending)
+{
+    json_t *all = fact(&recipe->all, site);
+    bool whole = all != NULL;
+    char name[64];
+
+    for (int64_t o = 0; o < recipe->n_overrides && whole; o++) {
+        json_t *own = fact(&recipe->overrides[o].recipe, site);
+
+        snprintf(name, sizeof name, "recipe.layer %" PRId64 ".%s%s",
+                 recipe->overrides[o].layer, ng_site_name(site), ending);
+        if (own == NULL || json_equal(own, all))
+            whole = own != NULL;
+        else
+            whole = json_object_set(identity, name, own) == 0;
+        json_decref(own);
+    }
+    snprintf(name, sizeof name, "recipe.%s%s", ng_site_name(site), ending);
+    return json_object_set_new(identity, name, all) == 0 && whole;
+}
+
 static bool add_recipe(json_t *identity, const ng_recipe *recipe)
 {
     bool whole = json_object_set_new(identity, "recipe",
@@ -91,26 +120,37 @@ static bool add_recipe(json_t *identity, const ng_recipe *recipe)
                         json_string(ng_carrier_name(recipe->residual)))
                         == 0;
 
-    for (int i = 0; i < NG_N_SITES && whole; i++) {
-        const ng_site site = (ng_site)i;
-        json_t *all = site_of(&recipe->all, site);
-        char name[64];
-
-        for (int64_t o = 0; o < recipe->n_overrides && whole; o++) {
-            json_t *own = site_of(&recipe->overrides[o].recipe, site);
-
-            snprintf(name, sizeof name, "recipe.layer %" PRId64 ".%s",
-                     recipe->overrides[o].layer, ng_site_name(site));
-            if (own == NULL || json_equal(own, all))
-                whole = own != NULL;
-            else
-                whole = json_object_set(identity, name, own) == 0;
-            json_decref(own);
-        }
-        snprintf(name, sizeof name, "recipe.%s", ng_site_name(site));
-        whole = json_object_set_new(identity, name, all) == 0 && whole;
-    }
+    for (int i = 0; i < NG_N_SITES && whole; i++)
+        whole = add_fact(identity, recipe, (ng_site)i, site_of, "")
+                && add_fact(identity, recipe, (ng_site)i, operation_of,
+                            ".operation");
     return whole;
+}
+
+static bool list_operation(void *object, int64_t layer, ng_site site,
+                           const char *text)
+{
+    char key[64];
+
+    if (layer < 0)
+        snprintf(key, sizeof key, "%s", ng_site_name(site));
+    else
+        snprintf(key, sizeof key, "layer %" PRId64 " %s", layer,
+                 ng_site_name(site));
+    return json_object_set_new(object, key,
+                               json_string(text[0] != '\0' ? text : "none"))
+           == 0;
+}
+
+json_t *ng_train_operations(const ng_recipe *recipe)
+{
+    json_t *object = json_object();
+
+    if (object != NULL
+        && ng_recipe_each_operation(recipe, list_operation, object))
+        return object;
+    json_decref(object);
+    return NULL;
 }
 
 static json_t *checksum_of(const ng_tokens *tokens)
@@ -210,7 +250,7 @@ ng_status ng_train_check_identity(const ng_train *train, const json_t *other,
             theirs == NULL ? NULL : json_dumps(theirs, JSON_ENCODE_ANY);
 
         status = ng_file_fail(error, NG_BAD_FILE, path, NULL, name,
-                              "the checkpoint has %.64s, this run %.64s",
+                              "the checkpoint has %.128s, this run %.128s",
                               there == NULL ? "none" : there,
                               here == NULL ? "?" : here);
         free(here);

@@ -113,6 +113,11 @@ ng_status ng_train_take_pretrained(ng_train *train, ng_error *error);
 
 /* ---- train_identity.c --------------------------------------------------- */
 
+/* The kernels of the recipe's: an object {"expert": "SUBJECT:OPERATION", "layer 3
+ * ffn": ...}, without members where it names none; "none" where a layer takes one
+ * back. Null without memory. */
+json_t *ng_train_operations(const ng_recipe *recipe);
+
 /* What two runs must have in common for one to go on where the other stopped:
  * an object of fields of the configuration, recipe and texts included. Null
  * without memory. */

@@ -50,10 +50,14 @@ json_t *ng_train_start_line(const ng_train *train)
         whole(bytes.correction), "momentum", whole(bytes.momentum), "variance",
         whole(bytes.variance), "scales", whole(bytes.scales), "gradients",
         whole(bytes.gradients));
-    if (line != NULL && config->pretrained[0] != '\0'
-        && json_object_set_new(line, "pretrained",
-                               json_string(config->pretrained))
-               != 0) {
+    if (line != NULL
+        && ((config->pretrained[0] != '\0'
+             && json_object_set_new(line, "pretrained",
+                                    json_string(config->pretrained))
+                    != 0)
+            || json_object_set_new(line, "operations",
+                                   ng_train_operations(train->recipe))
+                   != 0)) {
         json_decref(line);
         line = NULL;
     }
@@ -79,7 +83,8 @@ static json_t *load_of(const ng_train *train, int64_t layers)
 
 static json_t *converted_of(const ng_model_result *r)
 {
-    json_t *events = json_pack("{s:o}", "elements", whole(r->converted));
+    json_t *events = json_pack("{s:o, s:o}", "elements", whole(r->converted),
+                               "uncounted", whole(r->uncounted));
 
     for (int event = 0; event < NG_N_EVENTS; event++)
         json_object_set_new(events, ng_event_name((ng_event)event),
