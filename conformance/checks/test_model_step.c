@@ -574,6 +574,32 @@ START_TEST(trap_bias_that_no_longer_moves)
 }
 END_TEST
 
+/* One dense layer in FP8: every element that is quantised, by hand. T rows; of
+ * each product its input forward, its grad_y as rows and as columns, and its
+ * input as columns; what has no codes to go by is made from BF16 again. */
+START_TEST(trap_what_is_converted)
+{
+    ng_model_config c = small();
+    const ng_recipe recipe = recipe_of("fp8", NG_RECOMPUTE_NONE);
+    const int64_t H = 64, F = 72, Q = 24, KV = 16, qk = 2 * 24, v = 2 * 16;
+    const int64_t up = 2 * (16 + 16), down = KV + 8;
+    const int64_t forward = H + Q + KV + v /* n1, cqn, ckvn, y */
+                            + H + F;       /* n2, h */
+    const int64_t ffn = 2 * H + F /* grad, h */ + 2 * (2 * F) + H; /* n2 */
+    const int64_t attention = 2 * H + v + v /* grad, y, rows and columns */
+                              + 2 * up + KV + 2 * down + H    /* kv */
+                              + 2 * qk + Q + 2 * Q + H;       /* q */
+    run r;
+
+    c.layers = c.dense_layers = 1;
+    c.experts = 0;
+    r = run_on(1, &c, &recipe, 1, 0.1);
+    ck_assert_int_eq(r.result.converted,
+                     SHARDS * TOKENS * (forward + ffn + attention));
+    run_free(&r);
+}
+END_TEST
+
 /* Of 5 experts on 2 ranks the second has 3: that is what a rank needs. */
 START_TEST(trap_rank_with_the_most_experts)
 {
@@ -616,6 +642,7 @@ int main(void)
     tcase_add_loop_test(tcase, learns, 1, 4);
     tcase_add_test(tcase, variants);
     tcase_add_test(tcase, trap_bias_that_no_longer_moves);
+    tcase_add_test(tcase, trap_what_is_converted);
     tcase_add_test(tcase, trap_rank_with_the_most_experts);
     suite_add_tcase(suite, tcase);
     return run_suite(suite);
