@@ -3,47 +3,9 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "reports/page_file.h"
-
-/* A number of the study, which has "nan" and "inf" as text. */
-static double number(const json_t *value)
-{
-    return json_is_string(value)   ? strtod(json_string_value(value), NULL)
-           : json_is_number(value) ? json_number_value(value)
-                                   : NAN;
-}
-
-static double member(const json_t *object, const char *name)
-{
-    return number(json_object_get(object, name));
-}
-
-static const char *text(const json_t *object, const char *name)
-{
-    const char *value = json_string_value(json_object_get(object, name));
-
-    return value != NULL ? value : "";
-}
-
-/* "+0.12 [-0.10, 0.34]"; without an interval the mean alone. */
-static void print_interval(FILE *out, const json_t *mean, const char *format)
-{
-    if (!isfinite(member(mean, "mean"))) {
-        fputs("-", out);
-        return;
-    }
-    fprintf(out, format, member(mean, "mean"));
-    if (!isfinite(member(mean, "low")))
-        return;
-    fputs(" [", out);
-    fprintf(out, format, member(mean, "low"));
-    fputs(", ", out);
-    fprintf(out, format, member(mean, "high"));
-    fputs("]", out);
-}
+#include "reports/page_values.h"
 
 /* The mean of a number over a recipe's runs; of a member of `group` if given.
  */
@@ -54,9 +16,9 @@ static double mean_of(const json_t *recipe, const char *group, const char *name)
     size_t i;
     json_t *run;
 
-    json_array_foreach(runs, i, run)
-    {
-        sum += member(group == NULL ? run : json_object_get(run, group), name);
+    json_array_foreach(runs, i, run) {
+        sum += ng_page_member(group == NULL ? run : json_object_get(run, group),
+                              name);
     }
     return sum / (double)json_array_size(runs);
 }
@@ -86,11 +48,11 @@ static int n_below(const json_t *recipe, double trigram)
     json_t *run;
     int n = 0;
 
-    json_array_foreach(json_object_get(recipe, "runs"), i, run)
-    {
+    json_array_foreach(json_object_get(recipe, "runs"), i, run) {
         const json_t *loss = json_object_get(run, "loss");
 
-        n += number(json_array_get(loss, json_array_size(loss) - 1)) < trigram;
+        n += ng_page_number(json_array_get(loss, json_array_size(loss) - 1))
+             < trigram;
     }
     return n;
 }
@@ -117,7 +79,7 @@ static void print_page(FILE *out, const json_t *study)
 {
     const json_t *recipes = json_object_get(study, "recipes");
     const json_t *first = json_array_get(recipes, 0);
-    const double trigram = member(study, "trigram");
+    const double trigram = ng_page_member(study, "trigram");
     size_t i;
     json_t *recipe;
 
@@ -128,15 +90,16 @@ static void print_page(FILE *out, const json_t *study)
             "%.0f seeds. Loss: of the last evaluation, in nats a token, mean "
             "of the seeds and Student's 95 %% interval; deviation: from\n"
             "%s with the same seed. ",
-            text(first, "name"), text(study, "backend"),
-            member(study, "parameters"), member(study, "train_tokens"),
-            member(study, "seeds"), text(first, "name"));
+            ng_page_text(first, "name"), ng_page_text(study, "backend"),
+            ng_page_member(study, "parameters"),
+            ng_page_member(study, "train_tokens"),
+            ng_page_member(study, "seeds"), ng_page_text(first, "name"));
     if (isfinite(trigram)) {
         fprintf(out, "A trigram model of the same text: %.4f; below it end",
                 trigram);
         json_array_foreach(recipes, i, recipe)
             fprintf(out, "%s %d runs of %s", i > 0 ? "," : "",
-                    n_below(recipe, trigram), text(recipe, "name"));
+                    n_below(recipe, trigram), ng_page_text(recipe, "name"));
         fputs(".", out);
     }
     fputs("\n\n| recipe | validation loss | deviation, % | diverged | skipped "
@@ -144,18 +107,18 @@ static void print_page(FILE *out, const json_t *study)
           "kept by MoE, B | kept by attention, B | inexact, % |\n"
           "|---|---|---|---|---|---|---|---|---|---|---|\n",
           out);
-    json_array_foreach(recipes, i, recipe)
-    {
-        fprintf(out, "| %s | ", text(recipe, "name"));
-        print_interval(out, json_object_get(recipe, "loss"), "%.4f");
+    json_array_foreach(recipes, i, recipe) {
+        fprintf(out, "| %s | ", ng_page_text(recipe, "name"));
+        ng_page_print_interval(out, json_object_get(recipe, "loss"), "%.4f");
         fputs(" | ", out);
         if (i == 0)
             fputs("0", out);
         else
-            print_interval(out, json_object_get(recipe, "deviation_percent"),
-                           "%+.3f");
+            ng_page_print_interval(
+                out, json_object_get(recipe, "deviation_percent"), "%+.3f");
         fprintf(out, " | %.0f of %.0f | %.1f | %.0f |",
-                member(recipe, "diverged"), member(study, "seeds"),
+                ng_page_member(recipe, "diverged"),
+                ng_page_member(study, "seeds"),
                 mean_of(recipe, NULL, "skipped"),
                 mean_of(recipe, NULL, "tokens_per_second"));
         print_bytes(out, recipe, first);
@@ -173,39 +136,23 @@ static void print_page(FILE *out, const json_t *study)
 static void print_data(FILE *out, const json_t *recipe)
 {
     const json_t *curves = json_object_get(recipe, "curves");
-    static const char *const names[] = {"loss", "deviation", "low", "high"};
-    size_t i;
-    json_t *step;
 
-    fprintf(out, "$r_%s << EOD\n", text(recipe, "name"));
-    json_array_foreach(json_object_get(curves, "evaluated_at"), i, step)
-    {
-        fprintf(out, "%.0f", number(step));
-        for (size_t j = 0; j < sizeof names / sizeof *names; j++) {
-            const double x =
-                number(json_array_get(json_object_get(curves, names[j]), i));
-
-            if (isfinite(x))
-                fprintf(out, " %.6g", x);
-            else
-                fputs(" NaN", out);
-        }
-        fputc('\n', out);
-    }
-    fputs("EOD\n", out);
+    fprintf(out, "$r_%s << EOD\n", ng_page_text(recipe, "name"));
+    ng_page_print_curves(out, json_object_get(curves, "evaluated_at"), curves);
 }
 
 static void print_plot(FILE *out, const json_t *study)
 {
     const json_t *recipes = json_object_get(study, "recipes");
-    const bool intervals = member(study, "seeds") > 1.0;
+    const bool intervals = ng_page_member(study, "seeds") > 1.0;
     size_t i;
     json_t *recipe;
 
     fputs("# Written by narrowgauge study. gnuplot convergence.gp\n"
           "set datafile missing 'NaN'\n",
           out);
-    json_array_foreach(recipes, i, recipe) print_data(out, recipe);
+    json_array_foreach(recipes, i, recipe)
+        print_data(out, recipe);
     fputs("set terminal svg size 720,640 font 'sans,12' background 'white'\n"
           "set output 'convergence.svg'\nset multiplot layout 2,1\n"
           "set xlabel 'step'\nset grid\nset key top right\n"
@@ -213,18 +160,17 @@ static void print_plot(FILE *out, const json_t *study)
           out);
     json_array_foreach(recipes, i, recipe)
         fprintf(out, "%s$r_%s using 1:2 with lines lc %zu lw 2 title '%s'",
-                i == 0 ? "plot " : ", ", text(recipe, "name"), i + 1,
-                text(recipe, "name"));
-    if (isfinite(member(study, "trigram")))
+                i == 0 ? "plot " : ", ", ng_page_text(recipe, "name"), i + 1,
+                ng_page_text(recipe, "name"));
+    if (isfinite(ng_page_member(study, "trigram")))
         fprintf(out, ", %.6g with lines lc 0 dt 2 title 'trigram'",
-                member(study, "trigram"));
+                ng_page_member(study, "trigram"));
     fprintf(out,
             "\nset ylabel 'deviation from %s, %%'\n"
             "set title 'paired by seed: mean and 95 %% interval'\n",
-            text(json_array_get(recipes, 0), "name"));
-    json_array_foreach(recipes, i, recipe)
-    {
-        const char *name = text(recipe, "name");
+            ng_page_text(json_array_get(recipes, 0), "name"));
+    json_array_foreach(recipes, i, recipe) {
+        const char *name = ng_page_text(recipe, "name");
 
         fputs(i == 0 ? "plot " : ", ", out);
         if (i > 0 && intervals)

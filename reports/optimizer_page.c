@@ -3,42 +3,10 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "reports/page_file.h"
-
-/* A number of the study, which has "nan" and "inf" as text. */
-static double number(const json_t *value)
-{
-    return json_is_string(value)   ? strtod(json_string_value(value), NULL)
-           : json_is_number(value) ? json_number_value(value)
-                                   : NAN;
-}
-
-static double member(const json_t *object, const char *name)
-{
-    return number(json_object_get(object, name));
-}
-
-static const char *text(const json_t *object, const char *name)
-{
-    const char *value = json_string_value(json_object_get(object, name));
-
-    return value != NULL ? value : "";
-}
-
-/* "+0.12 [-0.10, 0.34]" */
-static void print_interval(FILE *out, const json_t *mean)
-{
-    if (!isfinite(member(mean, "mean")))
-        fputs("-", out);
-    else if (!isfinite(member(mean, "low")))
-        fprintf(out, "%+.3f", member(mean, "mean"));
-    else
-        fprintf(out, "%+.3f [%+.3f, %+.3f]", member(mean, "mean"),
-                member(mean, "low"), member(mean, "high"));
-}
+#include "reports/page_values.h"
 
 static void print_intro(FILE *out, const json_t *study)
 {
@@ -57,10 +25,11 @@ static void print_intro(FILE *out, const json_t *study)
         "%.0f seeds. The last tenth of the text is for validation.\n"
         "Every run computes with BF16 weights and gradients; runs of a seed "
         "start alike and see the same samples.\n\n",
-        text(t, "name"), member(t, "bytes"), text(t, "xxh3"),
-        member(model, "context"), member(model, "parameters"),
-        member(model, "embedding"), member(model, "hidden"), member(s, "steps"),
-        member(s, "batch"), member(s, "seeds"));
+        ng_page_text(t, "name"), ng_page_member(t, "bytes"),
+        ng_page_text(t, "xxh3"), ng_page_member(model, "context"),
+        ng_page_member(model, "parameters"), ng_page_member(model, "embedding"),
+        ng_page_member(model, "hidden"), ng_page_member(s, "steps"),
+        ng_page_member(s, "batch"), ng_page_member(s, "seeds"));
 }
 
 static void print_recipes(FILE *out, const json_t *study, const char *optimizer)
@@ -77,22 +46,24 @@ static void print_recipes(FILE *out, const json_t *study, const char *optimizer)
     json_array_foreach(json_object_get(study, "summary"), i, row) {
         const json_t *loss = json_object_get(row, "loss");
 
-        if (strcmp(text(row, "optimizer"), optimizer) != 0)
+        if (strcmp(ng_page_text(row, "optimizer"), optimizer) != 0)
             continue;
-        fprintf(out, "| %s | %s | %.4f | %.4f | ", text(row, "recipe"),
-                text(row, "meaning"), member(row, "bytes_per_parameter"),
-                member(row, "saved_bytes_per_parameter"));
-        if (isfinite(member(loss, "mean")))
-            fprintf(out, "%.4f (sd %.4f) | ", member(loss, "mean"),
-                    member(loss, "sd"));
+        fprintf(out, "| %s | %s | %.4f | %.4f | ", ng_page_text(row, "recipe"),
+                ng_page_text(row, "meaning"),
+                ng_page_member(row, "bytes_per_parameter"),
+                ng_page_member(row, "saved_bytes_per_parameter"));
+        if (isfinite(ng_page_member(loss, "mean")))
+            fprintf(out, "%.4f (sd %.4f) | ", ng_page_member(loss, "mean"),
+                    ng_page_member(loss, "sd"));
         else
             fputs("- | ", out);
-        if (strcmp(text(row, "recipe"), "fp32") == 0)
+        if (strcmp(ng_page_text(row, "recipe"), "fp32") == 0)
             fputs("0", out);
         else
-            print_interval(out, json_object_get(row, "deviation_percent"));
-        fprintf(out, " | %.0f of %.0f |\n", member(row, "diverged"),
-                member(row, "seeds"));
+            ng_page_print_interval(
+                out, json_object_get(row, "deviation_percent"), "%+.3f");
+        fprintf(out, " | %.0f of %.0f |\n", ng_page_member(row, "diverged"),
+                ng_page_member(row, "seeds"));
     }
 }
 
@@ -110,7 +81,7 @@ static void print_training(FILE *out, const json_t *study)
         "such runs are in no mean.\n",
         out);
     json_array_foreach(json_object_get(study, "optimizers"), i, optimizer)
-        print_recipes(out, study, text(optimizer, "optimizer"));
+        print_recipes(out, study, ng_page_text(optimizer, "optimizer"));
 }
 
 static void print_value(FILE *out, double x)
@@ -134,14 +105,15 @@ static void print_losses(FILE *out, const json_t *study)
           "| case | input | exact | flashoptim | ng |\n|---|---|---|---|---|\n",
           out);
     json_array_foreach(json_object_get(study, "losses"), i, row) {
-        const char *unit =
-            strcmp(text(row, "unit"), "lr") == 0 ? " (update / lr)" : "";
+        const char *unit = strcmp(ng_page_text(row, "unit"), "lr") == 0
+                               ? " (update / lr)"
+                               : "";
 
-        fprintf(out, "| %s | %s%s |", text(row, "case"), text(row, "input"),
-                unit);
-        print_value(out, member(row, "exact"));
-        print_value(out, member(row, "flashoptim"));
-        print_value(out, member(row, "ng"));
+        fprintf(out, "| %s | %s%s |", ng_page_text(row, "case"),
+                ng_page_text(row, "input"), unit);
+        print_value(out, ng_page_member(row, "exact"));
+        print_value(out, ng_page_member(row, "flashoptim"));
+        print_value(out, ng_page_member(row, "ng"));
         fputc('\n', out);
     }
 }
@@ -167,37 +139,21 @@ static void print_coding(FILE *out, const json_t *study)
         fprintf(out,
                 "| %.0f | %s | %s | %s | %.4g | %.3g | %.3g | %.3g | %.3g | "
                 "%.3g | %.1f |\n",
-                member(row, "step"), text(row, "state"), text(row, "coding"),
-                text(row, "profile"), 100.0 * member(row, "flushed"),
-                member(e, "p50"), member(e, "p90"), member(e, "p99"),
-                member(e, "p999"), member(e, "max"), member(row, "snr_db"));
+                ng_page_member(row, "step"), ng_page_text(row, "state"),
+                ng_page_text(row, "coding"), ng_page_text(row, "profile"),
+                100.0 * ng_page_member(row, "flushed"),
+                ng_page_member(e, "p50"), ng_page_member(e, "p90"),
+                ng_page_member(e, "p99"), ng_page_member(e, "p999"),
+                ng_page_member(e, "max"), ng_page_member(row, "snr_db"));
     }
 }
 
-/* The columns of a recipe: step, loss, deviation, low, high. */
 static void print_data(FILE *out, const json_t *study, const json_t *row)
 {
-    const json_t *curves = json_object_get(row, "curves");
-    static const char *const names[] = {"loss", "deviation", "low", "high"};
-    size_t i;
-    json_t *step;
-
-    fprintf(out, "$%s_%s << EOD\n", text(row, "optimizer"),
-            text(row, "recipe"));
-    json_array_foreach(json_object_get(study, "evaluated_at"), i, step) {
-        fprintf(out, "%.0f", number(step));
-        for (size_t j = 0; j < sizeof names / sizeof *names; j++) {
-            const double x =
-                number(json_array_get(json_object_get(curves, names[j]), i));
-
-            if (isfinite(x))
-                fprintf(out, " %.6g", x);
-            else
-                fputs(" NaN", out);
-        }
-        fputc('\n', out);
-    }
-    fputs("EOD\n", out);
+    fprintf(out, "$%s_%s << EOD\n", ng_page_text(row, "optimizer"),
+            ng_page_text(row, "recipe"));
+    ng_page_print_curves(out, json_object_get(study, "evaluated_at"),
+                         json_object_get(row, "curves"));
 }
 
 /* Whether a curve has a finite point: gnuplot warns of one that has none. */
@@ -208,7 +164,7 @@ static bool has_points(const json_t *row, const char *name)
     json_t *value;
 
     json_array_foreach(json_object_get(curves, name), i, value) {
-        if (isfinite(number(value)))
+        if (isfinite(ng_page_number(value)))
             return true;
     }
     return false;
@@ -217,9 +173,9 @@ static bool has_points(const json_t *row, const char *name)
 static void print_line(FILE *out, const json_t *row, size_t colour,
                        bool deviation)
 {
-    const char *recipe = text(row, "recipe");
+    const char *recipe = ng_page_text(row, "recipe");
 
-    fprintf(out, "$%s_%s ", text(row, "optimizer"), recipe);
+    fprintf(out, "$%s_%s ", ng_page_text(row, "optimizer"), recipe);
     if (!deviation)
         fprintf(out, "using 1:2 with lines lc %zu lw 2 title '%s'", colour,
                 recipe);
@@ -243,7 +199,7 @@ static void print_lines(FILE *out, const json_t *study, const char *optimizer,
     const char *before = "plot ";
 
     json_array_foreach(json_object_get(study, "summary"), i, row) {
-        if (strcmp(text(row, "optimizer"), optimizer) != 0)
+        if (strcmp(ng_page_text(row, "optimizer"), optimizer) != 0)
             continue;
         colour++;
         if (!has_points(row, deviation ? "deviation" : "loss"))
@@ -266,7 +222,7 @@ static void print_plots(FILE *out, const json_t *study)
     json_array_foreach(json_object_get(study, "summary"), i, entry)
         print_data(out, study, entry);
     json_array_foreach(json_object_get(study, "optimizers"), i, entry) {
-        const char *optimizer = text(entry, "optimizer");
+        const char *optimizer = ng_page_text(entry, "optimizer");
 
         fprintf(out,
                 "set terminal svg size 720,640 font 'sans,12' background "

@@ -52,7 +52,9 @@ libtrain_a_SOURCES = \
 	reports/convergence_page.c \
 	reports/convergence_page.h \
 	reports/page_file.c \
-	reports/page_file.h
+	reports/page_file.h \
+	reports/page_values.c \
+	reports/page_values.h
 
 # ---- the optimizer study -----------------------------------------------------
 noinst_LIBRARIES += libstudy.a
@@ -76,7 +78,9 @@ libstudy_a_SOURCES = \
 	reports/optimizer_page.c \
 	reports/optimizer_page.h \
 	reports/page_file.c \
-	reports/page_file.h
+	reports/page_file.h \
+	reports/page_values.c \
+	reports/page_values.h
 
 # To be carried to a larger machine: make study-optimizers LDFLAGS=-all-static
 noinst_PROGRAMS += study-optimizers
