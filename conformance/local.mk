@@ -309,6 +309,8 @@ narrowgauge_SOURCES = \
 	%D%/cli/code_text.h \
 	%D%/cli/command.c \
 	%D%/cli/command.h \
+	%D%/cli/command_store.c \
+	%D%/cli/command_store.h \
 	%D%/cli/complain.c \
 	%D%/cli/complain.h \
 	%D%/cli/conversion.c \

@@ -8,7 +8,7 @@
 #include "conformance/cli/bench_projection.h"
 #include "conformance/cli/bench_report.h"
 #include "conformance/cli/bench_verify.h"
-#include "conformance/cli/command.h"
+#include "conformance/cli/command_store.h"
 #include "conformance/cli/complain.h"
 #include "conformance/cli/progress.h"
 
@@ -23,8 +23,8 @@ enum {
 typedef struct arguments {
     const char *backend;
     const char *operation[MAX_LISTED];
-    int n_operations, repeat;
-    int64_t size;
+    int n_operations;
+    int64_t repeat, size;
     bool json, quiet;
 } arguments;
 
@@ -42,37 +42,24 @@ static const struct argp_option options[] = {
     {"quiet", 'q', NULL, 0, "No progress", 0},
     {0}};
 
+#define AT(member) offsetof(arguments, member)
+static const ng_store stores[] = {
+    {'b', NG_STORE_TEXT, AT(backend), NULL, 0, 0},
+    {'n', NG_STORE_NUMBER, AT(repeat), "--repeat", 1, MAX_REPEAT},
+    {KEY_SIZE, NG_STORE_NUMBER, AT(size), "--size", 1, INT64_C(1) << 32},
+    {'j', NG_STORE_FLAG, AT(json), NULL, 0, 0},
+    {'q', NG_STORE_FLAG, AT(quiet), NULL, 0, 0},
+};
+
 static error_t parse(int key, char *value, struct argp_state *state)
 {
     arguments *a = state->input;
 
-    switch (key) {
-    case 'b':
-        a->backend = value;
-        break;
-    case 'j':
-        a->json = true;
-        break;
-    case 'q':
-        a->quiet = true;
-        break;
-    case 'n':
-        a->repeat =
-            (int)ng_command_number(state, "--repeat", value, 1, MAX_REPEAT);
-        break;
-    case KEY_SIZE:
-        a->size =
-            ng_command_number(state, "--size", value, 1, INT64_C(1) << 32);
-        break;
-    case 'o':
-        ng_command_list(a->operation, &a->n_operations, MAX_LISTED, state,
-                        "--op", value);
-        break;
-    case ARGP_KEY_ARG:
-        ng_command_stray(state, value);
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
+    if (key != 'o')
+        return ng_command_store(stores, (int)(sizeof stores / sizeof *stores),
+                                key, value, state);
+    ng_command_list(a->operation, &a->n_operations, MAX_LISTED, state, "--op",
+                    value);
     return 0;
 }
 
@@ -278,7 +265,7 @@ static bool is_timed(const char *operation)
 static int run_cuda(const arguments *a)
 {
     json_t *list = a->json ? json_array() : NULL;
-    int status = ng_bench_cuda(cuda_listed, a, a->repeat, a->size, list);
+    int status = ng_bench_cuda(cuda_listed, a, (int)a->repeat, a->size, list);
 
     if (list != NULL && ng_print_json(list) != NG_EXIT_OK)
         status = NG_EXIT_ENVIRONMENT;
@@ -317,7 +304,7 @@ int ng_cmd_bench(int argc, char **argv)
         return status;
     const bool oracle = strcmp(setting.subject->name, "oracle") == 0;
     setting.against = counterpart(setting.subject);
-    setting.repeat = a.repeat;
+    setting.repeat = (int)a.repeat;
     if (a.size == 0)
         a.size = oracle ? ORACLE_SIZE : REFERENCE_SIZE;
     if (ng_machine_measure(&setting.machine) != 0)

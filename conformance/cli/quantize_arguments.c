@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "conformance/cli/command.h"
+#include "conformance/cli/command_store.h"
 #include "conformance/cli/complain.h"
 #include "conformance/cli/rules_option.h"
 
@@ -35,6 +35,16 @@ static const struct argp_option options[] = {
     {"quiet", 'q', NULL, 0, "No progress", 3},
     {0}};
 
+#define AT(member) offsetof(ng_quantize_arguments, member)
+static const ng_store stores[] = {
+    {'o', NG_STORE_TEXT, AT(operation), NULL, 0, 0},
+    {'p', NG_STORE_TEXT, AT(profile), NULL, 0, 0},
+    {KEY_POW2, NG_STORE_FLAG, AT(pow2), NULL, 0, 0},
+    {KEY_SEED, NG_STORE_NUMBER, AT(plan.seed), "--seed", 0, INT64_MAX},
+    {'j', NG_STORE_FLAG, AT(json), NULL, 0, 0},
+    {'q', NG_STORE_FLAG, AT(quiet), NULL, 0, 0},
+};
+
 static ng_dtype dtype_of(struct argp_state *state, const char *option,
                          const char *name, const char *allowed)
 {
@@ -51,21 +61,6 @@ static error_t parse(int key, char *value, struct argp_state *state)
     ng_quantize_arguments *a = state->input;
 
     switch (key) {
-    case 'o':
-        a->operation = value;
-        break;
-    case 'p':
-        a->profile = value;
-        break;
-    case 'j':
-        a->json = true;
-        break;
-    case 'q':
-        a->quiet = true;
-        break;
-    case KEY_POW2:
-        a->pow2 = true;
-        break;
     case 't':
         ng_command_list(a->name, &a->n_names, NG_MAX_QUANTIZE_NAMES, state,
                         "--tensor", value);
@@ -87,10 +82,6 @@ static error_t parse(int key, char *value, struct argp_state *state)
             ng_command_refuse(state, "--part: %s: not codes or scales", value);
         a->part = value;
         break;
-    case KEY_SEED:
-        a->plan.seed =
-            (uint64_t)ng_command_number(state, "--seed", value, 0, INT64_MAX);
-        break;
     case ARGP_KEY_ARG:
         if (a->out != NULL)
             ng_command_stray(state, value);
@@ -105,7 +96,8 @@ static error_t parse(int key, char *value, struct argp_state *state)
                               a->in == NULL ? "IN" : "OUT");
         break;
     default:
-        return ARGP_ERR_UNKNOWN;
+        return ng_command_store(stores, (int)(sizeof stores / sizeof *stores),
+                                key, value, state);
     }
     return 0;
 }

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "conformance/cli/command.h"
+#include "conformance/cli/command_store.h"
 #include "conformance/cli/progress.h"
 #include "formats/files/atomic_write.h"
 #include "reference/train/study.h"
@@ -22,8 +22,7 @@ enum { KEY_LOG = 256, KEY_CHECKPOINTS, KEY_PAGE_ONLY, KEY_NO_PAGE };
 
 typedef struct arguments {
     const char *config, *text, *out, *log, *checkpoints;
-    int64_t steps, seeds;
-    int threads;
+    int64_t steps, seeds, threads;
     bool page_only, no_page, quiet;
 } arguments;
 
@@ -44,51 +43,25 @@ static const struct argp_option options[] = {
     {"quiet", 'q', NULL, 0, "No progress", 0},
     {0}};
 
+#define AT(member) offsetof(arguments, member)
+static const ng_store stores[] = {
+    {'c', NG_STORE_TEXT, AT(config), NULL, 0, 0},
+    {'t', NG_STORE_TEXT, AT(text), NULL, 0, 0},
+    {'n', NG_STORE_NUMBER, AT(steps), "--steps", 1, 1000000000},
+    {'s', NG_STORE_NUMBER, AT(seeds), "--seeds", 1, NG_STUDY_MAX_SEEDS},
+    {'j', NG_STORE_NUMBER, AT(threads), "--threads", 1, 4096},
+    {'o', NG_STORE_TEXT, AT(out), NULL, 0, 0},
+    {KEY_LOG, NG_STORE_TEXT, AT(log), NULL, 0, 0},
+    {KEY_CHECKPOINTS, NG_STORE_TEXT, AT(checkpoints), NULL, 0, 0},
+    {KEY_PAGE_ONLY, NG_STORE_FLAG, AT(page_only), NULL, 0, 0},
+    {KEY_NO_PAGE, NG_STORE_FLAG, AT(no_page), NULL, 0, 0},
+    {'q', NG_STORE_FLAG, AT(quiet), NULL, 0, 0},
+};
+
 static error_t parse(int key, char *value, struct argp_state *state)
 {
-    arguments *a = state->input;
-
-    switch (key) {
-    case 'c':
-        a->config = value;
-        break;
-    case 't':
-        a->text = value;
-        break;
-    case 'n':
-        a->steps = ng_command_number(state, "--steps", value, 1, 1000000000);
-        break;
-    case 's':
-        a->seeds =
-            ng_command_number(state, "--seeds", value, 1, NG_STUDY_MAX_SEEDS);
-        break;
-    case 'j':
-        a->threads = (int)ng_command_number(state, "--threads", value, 1, 4096);
-        break;
-    case 'o':
-        a->out = value;
-        break;
-    case KEY_LOG:
-        a->log = value;
-        break;
-    case KEY_CHECKPOINTS:
-        a->checkpoints = value;
-        break;
-    case KEY_PAGE_ONLY:
-        a->page_only = true;
-        break;
-    case KEY_NO_PAGE:
-        a->no_page = true;
-        break;
-    case 'q':
-        a->quiet = true;
-        break;
-    case ARGP_KEY_ARG:
-        ng_command_stray(state, value);
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
-    return 0;
+    return ng_command_store(stores, (int)(sizeof stores / sizeof *stores), key,
+                            value, state);
 }
 
 static const struct argp argp = {
@@ -166,7 +139,7 @@ static int run(json_t **study, const arguments *a)
 
     const ng_study_options study_options = {.log = a->log,
                                             .checkpoints = a->checkpoints,
-                                            .threads = a->threads,
+                                            .threads = (int)a->threads,
                                             .progress = show_progress,
                                             .context = &progress};
     const ng_status status =

@@ -87,6 +87,8 @@ noinst_PROGRAMS += study-optimizers
 study_optimizers_SOURCES = \
 	conformance/cli/command.c \
 	conformance/cli/command.h \
+	conformance/cli/command_store.c \
+	conformance/cli/command_store.h \
 	conformance/cli/progress.c \
 	conformance/cli/progress.h \
 	conformance/cli/study_optimizers.c
