@@ -9,6 +9,7 @@ builddir=${NG_BUILDDIR:-.}
 scratch=$(mktemp -d) || exit 99
 trap 'rm -rf "$scratch"' EXIT
 failed=0
+rows=()
 
 # refused WANTED_TEXT PROGRAM ARGUMENT...
 refused() {
@@ -72,16 +73,78 @@ for given in "$hostile" "ops $hostile" "verify --op $hostile" "verify --stratum 
     fi
 done
 refused "narrowgauge: no such command: frobnicate" "$narrowgauge" frobnicate
-refused "option '--op' requires an argument" "$narrowgauge" verify --op
-refused "narrowgauge verify: stray: unexpected argument" "$narrowgauge" verify stray
-refused "narrowgauge verify: --level: 3: not a whole number from 0 to 2" \
-    "$narrowgauge" verify --level 3
-refused "narrowgauge bench: stray: unexpected argument" "$narrowgauge" bench stray
-refused "narrowgauge bench: --repeat: x: not a whole number from 1 to" \
-    "$narrowgauge" bench --repeat x
-refused "narrowgauge quantize: --op: missing" "$narrowgauge" quantize a b
-refused "narrowgauge quantize: c: unexpected argument" \
-    "$narrowgauge" quantize --op x a b c
+refused "narrowgauge: no such command: --frobnicate" "$narrowgauge" --frobnicate
+
+# ---- a row: command | arguments | what its one line says behind the command --------
+# An option without its argument, a bad number, what is missing, a file that is
+# not there, an argument too many.
+while IFS='|' read -r command arguments text; do
+    read -r command <<< "$command"
+    read -r text <<< "$text"
+    rows+=("$command")
+    read -ra words <<< "$arguments"
+    refused "narrowgauge $command: $text" "$narrowgauge" "$command" "${words[@]}"
+done << 'TABLE'
+bench    | --op                                                 | option '--op' requires an argument
+bench    | --size x                                             | --size: x: not a whole number from 1 to
+bench    | --repeat 0                                           | --repeat: 0: not a whole number from 1 to 1000
+bench    | --op none                                            | --op: none: no such operation
+bench    | --backend none                                       | --backend: none: no such backend
+bench    | stray                                                | stray: unexpected argument
+compare  | --expected                                           | option '--expected' requires an argument
+compare  | --errors x                                           | --errors: x: not a whole number from 0 to 64
+compare  | --expected a                                         | --expected and --actual are needed
+compare  | --expected /none --actual /none                      | /none: open: No such file or directory
+faults   | --subject                                            | option '--subject' requires an argument
+faults   | --seed -1                                            | --seed: -1: not a whole number from 0 to
+faults   | stray                                                | stray: unexpected argument
+gate     | --baseline                                           | option '--baseline' requires an argument
+gate     | --current a                                          | --baseline: missing
+gate     | --baseline /none --current /none                     | /none: open: No such file or directory
+identify | --op                                                 | option '--op' requires an argument
+identify | --seed 1.5                                           | --seed: 1.5: not a whole number from 0 to
+identify | --op encode_e4m3                                     | --subject and --op are needed
+identify | --subject reference --op none                        | --op: none: no such operation
+ops      | -x                                                   | invalid option -- 'x'
+ops      | none                                                 | none: no such operation
+quantize | --seed                                               | option '--seed' requires an argument
+quantize | --seed x                                             | --seed: x: not a whole number from 0 to
+quantize | a b                                                  | --op: missing
+quantize | --op quantize_mxfp4 a                                | OUT: missing
+quantize | --op x a b c                                         | c: unexpected argument
+quantize | --op quantize_mxfp4 /none.safetensors none.safetensors | /none.safetensors: open: No such file or directory
+report   | --json                                               | DIR: missing
+report   | /none                                                | /none: folder: cannot be read
+round    | --mode                                               | option '--mode' requires an argument
+round    | e4m3                                                 | VALUE: missing
+round    | e4m3 x                                               | VALUE: "x" is no number
+round    | none 1                                               | FORMAT: none: no such format
+show     | e4m3                                                 | CODE: missing
+show     | e4m3 x                                               | CODE: "x" is no code
+show     | none 1                                               | FORMAT: none: no such format
+study    | --seeds                                              | option '--seeds' requires an argument
+study    | --seeds 18                                           | --seeds: 18: not a whole number from 1 to 17
+study    | --out /none                                          | --config: is missing
+study    | --config /none.yaml --out /none                      | /none.yaml: open: No such file or directory
+train    | --steps                                              | option '--steps' requires an argument
+train    | --steps x                                            | --steps: x: not a whole number from
+train    | --steps 1                                            | --config: is missing
+train    | --config /none.yaml                                  | /none.yaml: open: No such file or directory
+vectors  | --out                                                | option '--out' requires an argument
+vectors  | --seed x                                             | --seed: x: not a whole number from 0 to
+vectors  | --op quantize_mxfp4                                  | --op and --out are needed
+vectors  | --op quantize_mxfp4 --out /none --profile /none      | /none: open: No such file or directory
+verify   | --op                                                 | option '--op' requires an argument
+verify   | --level 3                                            | --level: 3: not a whole number from 0 to 2
+verify   | --timeout x                                          | --timeout: x: not a number of seconds
+verify   | --shard 3/2                                          | --shard: 3/2: not I/N with 1 <= I <= N
+verify   | --profile /none                                      | /none: open: No such file or directory
+verify   | stray                                                | stray: unexpected argument
+TABLE
+for command in $commands; do
+    [ "$command" = narrowgauge ] || [[ " ${rows[*]} " == *" $command "* ]] ||
+        { echo "FAIL $command: no row"; failed=1; }
+done
 # What is refused is shown, and does nothing to the terminal.
 odd=$'x\033[2J\302\233\377.y'
 for arguments in "verify --op" "verify --stratum" "verify --subject" "verify --set" \
@@ -109,8 +172,6 @@ refused "narrowgauge quantize: --tensor: more than 256" \
     "$narrowgauge" quantize "${tensors[@]}" a b
 refused "narrowgauge faults: --subject: reference: is built in, no plug-in" \
     "$narrowgauge" faults --subject reference
-refused "narrowgauge round: VALUE: missing" "$narrowgauge" round e4m3
-refused "narrowgauge show: CODE: missing" "$narrowgauge" show e4m3
 if [ -x "$builddir/study-optimizers" ]; then
     refused "unrecognized option '--frobnicate'" \
         "$builddir/study-optimizers" --frobnicate
