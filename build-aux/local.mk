@@ -50,6 +50,8 @@ check-long: all
 # What .ci/run holds level 0 of the reference to (docs/gate.md).
 baseline: narrowgauge
 	@test -n '$(WHY)' || { echo "baseline: say why: make baseline WHY='...'" >&2; exit 1; }
+	@case `./narrowgauge --version` in *-dirty*) \
+	    echo "baseline: commit first: these sources have no name" >&2; exit 1;; esac
 	./narrowgauge verify --level 0 --report baseline-report
 	./narrowgauge gate --baseline $(srcdir)/reports/baselines/reference.json \
 	    --current baseline-report --accept --why '$(WHY)'
