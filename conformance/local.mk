@@ -620,6 +620,7 @@ EXTRA_DIST += \
 	%D%/checks/golden_safetensors.h \
 	%D%/checks/optimizer_fixture.h \
 	%D%/checks/scratch.h \
+	%D%/checks/suite_runner.h \
 	$(ng_test_scripts) \
 	%D%/checks/gen_golden_files.py \
 	%D%/fixtures/LICENSE.pocketsphinx \

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "conformance/checks/suite_runner.h"
 #include "formats/fp32.h"
 #include "reference/backend.h"
 #include "reference/convert/ref_philox.h"
@@ -119,16 +120,5 @@ static const char recipe_fp32[] =
     "expert.send_y fp32\nexpert.send_grad_y fp32\nexpert.send_grad_x fp32\n"
     "expert.store_gate_up fp32\n"
     "head.multiply fp32\nhead.multiply_grad fp32\nhead.store_x fp32\n";
-
-static inline int run_suite(Suite *suite)
-{
-    SRunner *runner = srunner_create(suite);
-    int failed;
-
-    srunner_run_all(runner, CK_NORMAL);
-    failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}
 
 #endif

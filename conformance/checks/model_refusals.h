@@ -145,7 +145,7 @@ static inline int run_refusals(TCase *tcase)
     tcase_add_checked_fixture(tcase, begin, end);
     tcase_set_timeout(tcase, 60);
     suite_add_tcase(suite, tcase);
-    return scratch_run(suite);
+    return run_suite(suite);
 }
 
 #endif

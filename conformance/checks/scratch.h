@@ -14,6 +14,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "conformance/checks/suite_runner.h"
+
 static char scratch[256];       /* its path; set up anew for each test */
 
 static inline void scratch_make(void)
@@ -101,17 +103,6 @@ static inline unsigned char golden_byte(const char *name, size_t i)
     while (*name != '\0')
         sum += (unsigned char)*name++;
     return (unsigned char)sum;
-}
-
-/* Run the one suite of a program: 0 or 1 for its exit status. */
-static inline int scratch_run(Suite *suite)
-{
-    SRunner *runner = srunner_create(suite);
-
-    srunner_run_all(runner, CK_ENV);
-    const int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
 }
 
 #endif

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "conformance/checks/suite_runner.h"
 #include "conformance/checks/verify.h"
 #include "formats/fp32.h"
 
@@ -332,13 +333,5 @@ int main(void)
                         (int)(sizeof wrong / sizeof *wrong));
     tcase_add_test(all, stated_is_compared_in_bits);
     suite_add_tcase(suite, all);
-
-    SRunner *runner = srunner_create(suite);
-
-    srunner_run_all(runner, CK_ENV);
-
-    const int failed = srunner_ntests_failed(runner);
-
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return run_suite(suite);
 }

@@ -477,5 +477,5 @@ int main(void)
     tcase_add_test(tcase, no_space);
     tcase_add_test(tcase, size);
     suite_add_tcase(suite, tcase);
-    return scratch_run(suite);
+    return run_suite(suite);
 }

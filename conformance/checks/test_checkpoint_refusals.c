@@ -453,5 +453,5 @@ int main(void)
     tcase_add_test(tcase, trap_renamed);
     tcase_add_test(tcase, shards);
     suite_add_tcase(suite, tcase);
-    return scratch_run(suite);
+    return run_suite(suite);
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "conformance/checks/case.h"
+#include "conformance/checks/suite_runner.h"
 
 enum { MAX_UNITS = 64, N_LAYOUTS = 7 };
 
@@ -200,17 +201,11 @@ int main(void)
 {
     Suite *suite = suite_create("comparer");
     TCase *tcase = tcase_create("comparer");
-    SRunner *runner;
-    int failed;
 
     tcase_set_timeout(tcase, 60);
     tcase_add_loop_test(tcase, one_bit_anywhere, 0, NG_N_DTYPES);
     tcase_add_test(tcase, the_other_output);
     tcase_add_test(tcase, several);
     suite_add_tcase(suite, tcase);
-    runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return run_suite(suite);
 }

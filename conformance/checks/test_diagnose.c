@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "conformance/checks/suite_runner.h"
 #include "conformance/checks/verify.h"
 
 /* The reference under one other rule, whatever the call asks for. */
@@ -102,17 +103,11 @@ int main(void)
 {
     Suite *suite = suite_create("diagnosis");
     TCase *tcase = tcase_create("diagnosis");
-    SRunner *runner;
-    int failed;
 
     tcase_set_timeout(tcase, 120);
     tcase_add_checked_fixture(tcase, setup, NULL);
     tcase_add_loop_test(tcase, diagnosis, 0, N_OTHERS);
     tcase_add_test(tcase, nothing_to_diagnose);
     suite_add_tcase(suite, tcase);
-    runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return run_suite(suite);
 }

@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "conformance/checks/suite_runner.h"
 #include "formats/dtype.h"
 #include "formats/events.h"
 #include "formats/format.h"
@@ -224,10 +225,5 @@ int main(void)
     tcase_add_test(tcase, event_counts);
     tcase_add_test(tcase, optimizer_counts);
     suite_add_tcase(suite, tcase);
-
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    const int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return run_suite(suite);
 }

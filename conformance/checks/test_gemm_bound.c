@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "conformance/checks/inputs_gemm.h"
+#include "conformance/checks/suite_runner.h"
 #include "conformance/checks/verify.h"
 #include "conformance/subject/gemm_functions.h"
 #include "formats/fp32.h"
@@ -183,13 +184,5 @@ int main(void)
     tcase_add_test(all, other_order_is_within);
     tcase_add_test(all, wrong_is_outside);
     suite_add_tcase(suite, all);
-
-    SRunner *runner = srunner_create(suite);
-
-    srunner_run_all(runner, CK_ENV);
-
-    const int failed = srunner_ntests_failed(runner);
-
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return run_suite(suite);
 }

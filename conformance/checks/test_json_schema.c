@@ -191,5 +191,5 @@ int main(void)
     tcase_add_test(tcase, published);
     suite_add_tcase(suite, tcase);
 
-    return scratch_run(suite);
+    return run_suite(suite);
 }

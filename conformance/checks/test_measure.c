@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "conformance/checks/suite_runner.h"
 #include "conformance/checks/verify.h"
 #include "formats/fp32.h"
 
@@ -299,11 +300,5 @@ int main(void)
     tcase_add_test(tcase, one_bit_changes_one_digest);
     tcase_add_test(tcase, json_and_back);
     suite_add_tcase(suite, tcase);
-
-    SRunner *runner = srunner_create(suite);
-
-    srunner_run_all(runner, CK_ENV);
-    const int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return run_suite(suite);
 }

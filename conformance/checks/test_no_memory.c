@@ -208,5 +208,5 @@ int main(void)
 #endif
     tcase_add_test(tcase, early_end);
     suite_add_tcase(suite, tcase);
-    return scratch_run(suite);
+    return run_suite(suite);
 }

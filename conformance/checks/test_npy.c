@@ -325,5 +325,5 @@ int main(void)
     tcase_add_test(tcase, not_written);
     tcase_add_test(tcase, names);
     suite_add_tcase(suite, tcase);
-    return scratch_run(suite);
+    return run_suite(suite);
 }

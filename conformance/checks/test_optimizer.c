@@ -376,5 +376,5 @@ int main(void)
     tcase_add_test(tcase, learning_rate_too_small);
     tcase_add_test(tcase, adding_is_checked);
     suite_add_tcase(suite, tcase);
-    return scratch_run(suite);
+    return run_suite(suite);
 }

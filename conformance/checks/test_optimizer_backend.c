@@ -310,5 +310,5 @@ int main(void)
     tcase_add_test(tcase, not_finite);
     tcase_add_test(tcase, refusals);
     suite_add_tcase(suite, tcase);
-    return scratch_run(suite);
+    return run_suite(suite);
 }

@@ -302,5 +302,5 @@ int main(void)
     tcase_add_test(tcase, scales_of_flashoptim);
     tcase_add_test(tcase, trap_variance_with_a_sign);
     suite_add_tcase(suite, tcase);
-    return scratch_run(suite);
+    return run_suite(suite);
 }

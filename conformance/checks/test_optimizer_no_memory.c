@@ -186,5 +186,5 @@ int main(void)
     tcase_add_test(tcase, load);
 #endif
     suite_add_tcase(suite, tcase);
-    return scratch_run(suite);
+    return run_suite(suite);
 }

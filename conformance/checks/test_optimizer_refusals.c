@@ -367,5 +367,5 @@ int main(void)
     tcase_add_test(tcase, while_releasing);
     tcase_add_test(tcase, trap_saved_but_not_loadable);
     suite_add_tcase(suite, tcase);
-    return scratch_run(suite);
+    return run_suite(suite);
 }

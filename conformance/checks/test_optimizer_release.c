@@ -207,5 +207,5 @@ int main(void)
     tcase_add_test(tcase, looked_at_first);
     tcase_add_test(tcase, counts_are_saved);
     suite_add_tcase(suite, tcase);
-    return scratch_run(suite);
+    return run_suite(suite);
 }

@@ -231,5 +231,5 @@ int main(void)
     tcase_add_test(tcase, bad_files);
     tcase_add_test(tcase, built_in);
     suite_add_tcase(suite, tcase);
-    return scratch_run(suite);
+    return run_suite(suite);
 }

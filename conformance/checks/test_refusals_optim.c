@@ -375,5 +375,5 @@ int main(void)
     tcase_add_test(tcase, finiteness);
     tcase_add_test(tcase, constants);
     suite_add_tcase(suite, tcase);
-    return scratch_run(suite);
+    return run_suite(suite);
 }

@@ -254,5 +254,5 @@ int main(void)
     tcase_add_test(tcase, any_order);
     tcase_add_test(tcase, empty);
     suite_add_tcase(suite, tcase);
-    return scratch_run(suite);
+    return run_suite(suite);
 }

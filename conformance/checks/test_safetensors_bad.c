@@ -315,5 +315,5 @@ int main(void)
     tcase_add_test(tcase, no_regular_file);
     tcase_add_test(tcase, long_path);
     suite_add_tcase(suite, tcase);
-    return scratch_run(suite);
+    return run_suite(suite);
 }

@@ -193,5 +193,5 @@ int main(void)
     tcase_add_test(tcase, refused_tensors);
     tcase_add_test(tcase, no_memory);
     suite_add_tcase(suite, tcase);
-    return scratch_run(suite);
+    return run_suite(suite);
 }

@@ -184,5 +184,5 @@ int main(void)
     tcase_add_test(tcase, verdicts);
     tcase_add_test(tcase, no_folder);
     suite_add_tcase(suite, tcase);
-    return scratch_run(suite);
+    return run_suite(suite);
 }

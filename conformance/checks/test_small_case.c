@@ -481,5 +481,5 @@ int main(void)
     tcase_add_test(tcase, wrong_tensors);
     tcase_add_test(tcase, cut_short);
     suite_add_tcase(suite, tcase);
-    return scratch_run(suite);
+    return run_suite(suite);
 }

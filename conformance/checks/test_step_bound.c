@@ -117,5 +117,5 @@ int main(void)
     tcase_set_timeout(tcase, 60);
     tcase_add_loop_test(tcase, within_the_bound, 0, 4 * NG_N_OPTIMIZERS);
     suite_add_tcase(suite, tcase);
-    return scratch_run(suite);
+    return run_suite(suite);
 }

@@ -332,5 +332,5 @@ int main(void)
     tcase_add_test(tcase, list);
     tcase_add_test(tcase, utf8);
     suite_add_tcase(suite, tcase);
-    return scratch_run(suite);
+    return run_suite(suite);
 }

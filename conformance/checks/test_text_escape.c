@@ -101,5 +101,5 @@ int main(void)
     tcase_add_loop_test(tcase, made_plain, 0, N_ROWS);
     tcase_add_test(tcase, all_pairs);
     suite_add_tcase(suite, tcase);
-    return scratch_run(suite);
+    return run_suite(suite);
 }

@@ -12,6 +12,7 @@
 #endif
 
 #include "conformance/checks/operation.h"
+#include "conformance/checks/suite_runner.h"
 #include "conformance/subject/subject.h"
 
 enum { VARIANTS = 5, CASES = 3 };
@@ -114,8 +115,6 @@ int main(void)
 {
     Suite *suite = suite_create("threads");
     TCase *tcase = tcase_create("threads");
-    SRunner *runner;
-    int failed;
 
 #ifndef _OPENMP
     puts("SKIP: built without OpenMP");
@@ -124,9 +123,5 @@ int main(void)
     tcase_set_timeout(tcase, 120);
     tcase_add_loop_test(tcase, same_on_any_number, 0, ng_n_block_operations);
     suite_add_tcase(suite, tcase);
-    runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return run_suite(suite);
 }

@@ -305,5 +305,5 @@ int main(void)
     tcase_add_test(tcase, trigram);
     tcase_add_test(tcase, keeping);
     suite_add_tcase(suite, tcase);
-    return scratch_run(suite);
+    return run_suite(suite);
 }

@@ -425,5 +425,5 @@ int main(void)
     tcase_add_test(tcase, no_memory_at_the_start);
 #endif
     suite_add_tcase(suite, tcase);
-    return scratch_run(suite);
+    return run_suite(suite);
 }

@@ -364,5 +364,5 @@ int main(void)
     tcase_add_test(tcase, report);
 #endif
     suite_add_tcase(suite, tcase);
-    return scratch_run(suite);
+    return run_suite(suite);
 }

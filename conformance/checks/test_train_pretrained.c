@@ -350,5 +350,5 @@ int main(void)
     tcase_add_loop_test(tcase, what_does_not_fit, FINE + 1, N_FAULTS);
     tcase_add_loop_test(tcase, one_needs_the_other, 0, 2);
     suite_add_tcase(suite, tcase);
-    return scratch_run(suite);
+    return run_suite(suite);
 }

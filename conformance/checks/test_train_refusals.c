@@ -589,5 +589,5 @@ int main(void)
     tcase_add_test(tcase, trap_runs_of_one_name);
     tcase_add_test(tcase, trap_directory_before_the_text);
     suite_add_tcase(suite, tcase);
-    return scratch_run(suite);
+    return run_suite(suite);
 }

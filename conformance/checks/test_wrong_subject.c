@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "conformance/checks/suite_runner.h"
 #include "conformance/checks/verify.h"
 
 typedef enum fault {
@@ -377,8 +378,6 @@ int main(void)
 {
     Suite *suite = suite_create("wrong subjects");
     TCase *tcase = tcase_create("wrong subjects");
-    SRunner *runner;
-    int failed;
 
     tcase_set_timeout(tcase, 60);
     tcase_add_checked_fixture(tcase, setup, NULL);
@@ -392,9 +391,5 @@ int main(void)
     tcase_add_test(tcase, miscounted);
     tcase_add_test(tcase, refused_lines);
     suite_add_tcase(suite, tcase);
-    runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return run_suite(suite);
 }

@@ -195,5 +195,5 @@ int main(void)
     tcase_add_test(tcase, hostile);
     tcase_add_test(tcase, assignments);
     suite_add_tcase(suite, tcase);
-    return scratch_run(suite);
+    return run_suite(suite);
 }

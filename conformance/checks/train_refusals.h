@@ -141,7 +141,7 @@ static inline int run_refusals(TCase *tcase)
     tcase_add_checked_fixture(tcase, set_up, clear);
     tcase_set_timeout(tcase, 120);
     suite_add_tcase(suite, tcase);
-    return scratch_run(suite);
+    return run_suite(suite);
 }
 
 #endif

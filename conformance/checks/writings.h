@@ -8,6 +8,7 @@
 
 #include <check.h>
 
+#include "conformance/checks/suite_runner.h"
 #include "conformance/subject/conversions.h"
 #include "formats/fp32.h"
 #include "reference/convert/ref_convert_fp8_row_to_col.h"
@@ -99,16 +100,5 @@ static inline void expect(int writing, const char *what, int64_t i,
 
 /* Add a test to be run once a writing, whose number it has as _i. */
 #define ADD_TRAP(tcase, test) tcase_add_loop_test(tcase, test, 0, N_WRITINGS)
-
-/* Run the one suite of a program: 0 or 1 for its exit status. */
-static inline int run_suite(Suite *suite)
-{
-    SRunner *runner = srunner_create(suite);
-
-    srunner_run_all(runner, CK_ENV);
-    const int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
-}
 
 #endif
