@@ -58,7 +58,7 @@ alike() {
 
 short=(--quiet --steps 4 --set checkpoint.every=2)
 for base in bf16 mxfp4; do
-    train 0 "${short[@]}" --recipe $base --set run=$base
+    train 0 "${short[@]}" --recipe "$base" --set run="$base"
 done
 sites=(expert:quantize_mxfp4 expert:quantize_fp8_row expert:quantize_fp8_col
     expert:quantize_fp8_tile expert:transpose_fp8_tile expert:mxfp4_to_fp8_row
@@ -92,11 +92,11 @@ for pair in shared:swiglu ffn:swiglu_backward mxfp4=ffn:swiglu_fp8_row; do
     base=bf16
     [[ $pair = *=* ]] && base=${pair%=*}
     pair=${pair#*=}
-    recipe $base "${pair%:*}.operation ./reference.so:${pair#*:}"
+    recipe "$base" "${pair%:*}.operation ./reference.so:${pair#*:}"
     rm -rf own
     train 0 "${short[@]}" --recipe own.recipe --set run=own
-    awk -v a="$(loss own)" -v b="$(loss $base)" \
-        'BEGIN { d = a - b; exit !(a > 0 && d * d < 1e-8) }' || complain "$pair: $(loss own), not $(loss $base)"
+    awk -v a="$(loss own)" -v b="$(loss "$base")" \
+        'BEGIN { d = a - b; exit !(a > 0 && d * d < 1e-8) }' || complain "$pair: $(loss own), not $(loss "$base")"
 done
 
 # ---- ranks, and going on ---------------------------------------------------------

@@ -190,8 +190,7 @@ ng_status ng_own_call_begin(ng_call *call, ng_own_call_memory *memory,
     building w = {call, memory, poison, false};
 
     *memory = (ng_own_call_memory){.n = 0};
-    memset(call, 0, sizeof *call);
-    call->operation = operation;
+    *call = (ng_call){.operation = operation};
     call->rules = ng_default_rules;
     call->rules.fp8_scale = NG_FP8_POW2; /* as backend.h says */
     if (strcmp(operation, "swiglu_backward") == 0) {

@@ -150,9 +150,9 @@ static ng_status ask_once(asked *out, const question *q, int poison,
                           ng_error *error)
 {
     ng_foreign foreign = {.host = q->chosen->host};
-    ng_own_call_memory memory;
+    ng_own_call_memory memory = {.n = 0};
     const ng_tensor *unwritten = NULL;
-    ng_call call;
+    ng_call call = {.operation = q->operation};
     ng_status status = ng_own_call_begin(&call, &memory, q->operation, q->y,
                                          q->a, q->b, q->groups, poison);
 
