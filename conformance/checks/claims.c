@@ -64,8 +64,9 @@ static int encode_claims(ng_claim *claim)
     return n;
 }
 
-/* Quantising: every BF16 number beside every block scale, in each scale mode. */
-static int quantize_claims(ng_claim *claim)
+/* Quantising to MXFP4: every BF16 number beside every block scale, in each scale
+ * mode. */
+static int mxfp4_claims(ng_claim *claim)
 {
     for (int mode = 0; mode < NG_N_MX_SCALES; mode++) {
         const char *name = ng_rule_value_name(NG_RULE_MXFP4_SCALE, mode);
@@ -85,6 +86,55 @@ static int quantize_claims(ng_claim *claim)
                  c->set[2]);
     }
     return NG_N_MX_SCALES;
+}
+
+/* To MXFP8 likewise, with each overflow rule (modes ceil and rceil leave nothing
+ * past 448, so that it is one to them); and from MXFP8 every code under every
+ * scale, to each type. */
+static int mxfp8_claims(ng_claim *claim)
+{
+    static const char *const types[] = {"fp32", "bf16", "fp16"};
+    int n = 0;
+
+    for (int i = 0; i < NG_N_MX_SCALES * NG_N_OVERFLOWS; i++) {
+        const int scale = i / NG_N_OVERFLOWS, rule = i % NG_N_OVERFLOWS;
+        const char *mode = ng_rule_value_name(NG_RULE_MXFP8_SCALE, scale);
+        const char *overflow = ng_rule_value_name(NG_RULE_OVERFLOW, rule);
+        ng_claim *c = &claim[n];
+
+        if (rule == NG_IEEE && (scale == NG_MX_CEIL || scale == NG_MX_RCEIL))
+            continue;
+        n++;
+        *c = (ng_claim){.operation = "quantize_mxfp8", .stratum = "sixteen"};
+        c->set[0] = keep("mxfp8.scale=%s", mode);
+        c->set[1] = keep("overflow=%s", overflow);
+        c->set[2] = "rounding=nearest-even";
+        c->set[3] = "x=bf16";
+        snprintf(c->slug, sizeof c->slug, "quantize_mxfp8.%s.%s.bf16", mode,
+                 overflow);
+        snprintf(c->text, sizeof c->text,
+                 "BF16 to MXFP8, scale mode %s, overflow %s: reference equals "
+                 "MPFR over all 2^16 values under all 256 scales", mode,
+                 overflow);
+        snprintf(c->command, sizeof c->command,
+                 "narrowgauge verify --level 2 --op quantize_mxfp8 --stratum "
+                 "sixteen --set %s --set %s --set %s --set %s", c->set[0],
+                 c->set[1], c->set[2], c->set[3]);
+    }
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++, n++) {
+        ng_claim *c = &claim[n];
+
+        *c = (ng_claim){.operation = "dequantize_mxfp8", .stratum = "codes"};
+        c->set[0] = keep("y=%s", types[i]);
+        snprintf(c->slug, sizeof c->slug, "dequantize_mxfp8.%s", types[i]);
+        snprintf(c->text, sizeof c->text,
+                 "MXFP8 to %s: reference equals MPFR over all 256 codes under "
+                 "all 256 scales", types[i]);
+        snprintf(c->command, sizeof c->command,
+                 "narrowgauge verify --level 2 --op dequantize_mxfp8 --stratum "
+                 "codes --set %s", c->set[0]);
+    }
+    return n;
 }
 
 static int window_claims(ng_claim *claim)
@@ -161,7 +211,8 @@ int ng_claims(ng_claim claim[NG_MAX_CLAIMS])
 {
     int n = encode_claims(claim);
 
-    n += quantize_claims(claim + n);
+    n += mxfp4_claims(claim + n);
+    n += mxfp8_claims(claim + n);
     n += window_claims(claim + n);
     n += product_claims(claim + n);
     n += identity_claims(claim + n);
