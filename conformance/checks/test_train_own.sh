@@ -21,14 +21,14 @@ ln -s "$modules/narrowgauge-faults.so" faults.so
 # A build with sanitizers leaves the plug-in's signals to the system.
 export ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}handle_segv=0:handle_sigbus=0:handle_abort=0
 "$NARROWGAUGE" ops | sed -n 's/^\([a-z0-9_]\{1,\}\) .*/\1/p' > operations
-export NG_PLUGIN_OPERATIONS=$scratch/operations
+export NG_PLUGIN_OPERATIONS=${scratch:?}/operations
 
 # recipe BASE LINE...: own.recipe, an embedded one and lines; its comments go, so
 # that a line is where it is counted.
 recipe() {
     local base=$1
     shift
-    { grep -vE '^(#|$)' "$srcdir/configs/recipes/$base.recipe"; printf '%s\n' "$@"; } \
+    { grep -vE '^(#|$)' "${srcdir:?}/configs/recipes/$base.recipe"; printf '%s\n' "$@"; } \
         > own.recipe
 }
 
@@ -124,6 +124,21 @@ told 'recipe.expert.operation: the checkpoint has "none", this run "./reference.
 recipe mxfp4 'expert.operation ./reference.so:quantize_fp8_row'
 train 2 "${short[@]}" --recipe own.recipe --set run=own --resume own
 told 'recipe.expert.operation: the checkpoint has "./reference.so:quantize_mxfp4", this run "./reference.so:quantize_fp8_row"'
+
+# ---- a study of it ---------------------------------------------------------------
+study=(study --config tiny.yaml --quiet --seeds 2 --jobs 2 --set steps=4
+    --set evaluation.every=2 --set sample.every=0)
+recipe mxfp4 'expert.operation ./reference.so:quantize_mxfp4'
+sed -i 's/^name .*/name own/' own.recipe
+"$NARROWGAUGE" "${study[@]}" --recipes mxfp4,own.recipe --out study > out 2> err ||
+    complain "study: exit $?"
+grep -q '^| own | .* | +0.000 \[+0.000, +0.000\] |' study/convergence.md ||
+    { complain 'study: deviates'; cat study/convergence.md; }
+sed -i 's/reference/hostile/; s/^name .*/name bad/' own.recipe
+HOSTILE=crash HOSTILE_OPERATION=quantize_mxfp4 "$NARROWGAUGE" "${study[@]}" --seeds 1 \
+    --recipes mxfp4,own.recipe --out study > out 2> err
+[ $? -eq 3 ] || complain 'study: a crash is not exit 3'
+grep -q 'layer 1, expert.operation ./hostile.so:quantize_mxfp4: ' err || complain 'study: not told'
 
 # ---- a wrong kernel --------------------------------------------------------------
 export NG_FAULT=mxfp4-ties-away

@@ -9,6 +9,7 @@
 
 #include "conformance/cli/command.h"
 #include "conformance/cli/complain.h"
+#include "conformance/cli/own_kernels.h"
 #include "conformance/cli/stop_signal.h"
 #include "conformance/cli/study_pool.h"
 #include "conformance/cli/train_progress.h"
@@ -25,7 +26,8 @@ enum {
     MAX_SEEDS = 17,
     MAX_LIST = 1024,
     KEY_SET = 256,
-    KEY_SHARD
+    KEY_SHARD,
+    KEY_TIMEOUT
 };
 
 typedef struct arguments {
@@ -33,14 +35,15 @@ typedef struct arguments {
     const char *set[MAX_SET];
     int n_set;
     int64_t seeds, jobs, shard, n_shards;
+    double timeout;
     bool json, quiet, sharded;
 } arguments;
 
 static const struct argp_option options[] = {
     {"config", 'c', "FILE", 0, "What to train (YAML; configs/ has some)", 0},
     {"recipes", 'r', "A,B,...", 0,
-     "Recipes; the others are compared with the first (default "
-     "bf16,fp8,mxfp4)",
+     "Recipes, or recipe files; the others are compared with the first "
+     "(default bf16,fp8,mxfp4)",
      0},
     {"seeds", 's', "N", 0, "Seeds of each, 1 to 17 (default 3)", 0},
     {"out", 'o', "DIR", 0, "Where runs and results go", 0},
@@ -53,6 +56,8 @@ static const struct argp_option options[] = {
      "machines that share DIR",
      0},
     {"set", KEY_SET, "FIELD=VALUE", 0, "Set a field of the configuration", 0},
+    {"timeout", KEY_TIMEOUT, "S", 0,
+     "Seconds that a kernel of a recipe's own may take for a call (10)", 0},
     {"json", 'j', NULL, 0, "Print the results as JSON", 0},
     {"quiet", 'q', NULL, 0, "No progress", 0},
     {0}};
@@ -91,6 +96,9 @@ static error_t parse(int key, char *value, struct argp_state *state)
     case KEY_SET:
         ng_command_list(a->set, &a->n_set, MAX_SET, state, "--set", value);
         break;
+    case KEY_TIMEOUT:
+        a->timeout = ng_timeout_option(state, value);
+        break;
     case ARGP_KEY_ARG:
         ng_command_stray(state, value);
     case ARGP_KEY_END:
@@ -117,8 +125,9 @@ static const struct argp argp = {
     "Example:\n"
     "  narrowgauge study --config configs/tiny-moe.yaml \\\n"
     "    --recipes bf16,fp8,mxfp4 --seeds 3 --jobs 9 --out study\n\n"
-    "Exit status: 0 done; 2 usage or unreadable input; 4 the environment, or "
-    "stopped by a signal; 77 a recipe cannot run here.",
+    "Exit status: 0 done; 2 usage or unreadable input; 3 a kernel of a recipe's "
+    "own failed; 4 the environment, or stopped by a signal; 77 a recipe cannot "
+    "run here.",
     NULL,
     NULL,
     NULL};
@@ -254,8 +263,10 @@ static int check_log(const job *j)
 }
 
 /* Train it to its end; NG_EXIT_ENVIRONMENT if a signal came first. */
-static int train(const job *j, bool quiet)
+static int train(const job *j, const arguments *a)
 {
+    ng_backend backend = *ng_backend_reference();
+    ng_own_subjects own;
     ng_train_printer printer;
     ng_error error = {{0}};
     ng_train *run = NULL;
@@ -265,9 +276,10 @@ static int train(const job *j, bool quiet)
 
     if (status == NG_OK && checkpoint == NULL && is_done(j))
         return NG_EXIT_OK;
-    ng_train_printer_begin(&printer, quiet);
+    backend.own = ng_own_subjects_begin(&own, a->timeout);
+    ng_train_printer_begin(&printer, a->quiet);
 
-    const ng_train_options train_options = {.backend = ng_backend_reference(),
+    const ng_train_options train_options = {.backend = &backend,
                                             .comm = ng_comm_self(),
                                             .resume = checkpoint,
                                             .stop = &ng_stop,
@@ -281,6 +293,7 @@ static int train(const job *j, bool quiet)
         status = ng_train_run(&stopped, run, j->config.steps, &error);
     ng_train_printer_end(&printer);
     ng_train_free(run);
+    ng_own_subjects_end(&own);
     free(checkpoint);
     if (status != NG_OK)
         return failed(status, &error);
@@ -323,19 +336,18 @@ static int open_job(job *j, const study *s, int64_t run)
 
 static int train_run(const study *s, int64_t run)
 {
-    const bool quiet = s->arguments->quiet;
     job j;
     int descriptor = -1, exit_status = open_job(&j, s, run);
 
     if (exit_status != NG_EXIT_OK)
         return exit_status;
-    if (!quiet)
+    if (!s->arguments->quiet)
         fprintf(stderr, "%s\n", j.config.run);
     exit_status = lock(&descriptor, &j);
     if (exit_status == NG_EXIT_OK) {
         exit_status = check_log(&j);
         if (exit_status == NG_EXIT_OK)
-            exit_status = train(&j, quiet);
+            exit_status = train(&j, s->arguments);
         close(descriptor);
     }
     ng_recipe_free(&j.recipe);
@@ -472,7 +484,8 @@ int ng_cmd_study(int argc, char **argv)
 {
     char recipes[MAX_LIST];
     arguments a = {
-        .recipes = "bf16,fp8,mxfp4", .seeds = 3, .jobs = 1, .n_shards = 1};
+        .recipes = "bf16,fp8,mxfp4", .seeds = 3, .jobs = 1, .n_shards = 1,
+        .timeout = NG_DEFAULT_TIMEOUT};
     study s = {.arguments = &a};
     int exit_status;
 
