@@ -3,10 +3,12 @@
 #
 # Every fault of mutations.txt, planted in a copy of libnarrowgauge, makes
 # `narrowgauge verify` exit with 1 and print a failing case; without a fault it
-# exits with 0. Nothing is written into the sources or the build.
+# exits with 0. Nothing is written into the sources or the build. Each builds a
+# library, so that only every fourth is planted by `make check`, all by `make
+# check-long`; that each still changes its file is looked at always.
 #
 #   test_mutations.sh [PATTERN]     only faults whose name matches
-#   NG_SAMPLE=yes test_mutations.sh every tenth (where all were planted before)
+#   NG_EVERY=N test_mutations.sh    every Nth (4; 10 with NG_SAMPLE=yes)
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 list=$here/mutations.txt
@@ -77,21 +79,27 @@ verify() {
         --no-diagnosis "$@" > "$dir/out" 2>&1
 }
 
+# The changed file of a fault, below DIR.
+change() {
+    local dir=$1
+    mkdir -p "$dir/${file%/*}"
+    sed -e "$expression" "$NG_SRCDIR/$file" > "$dir/$file" || {
+        printf 'broken\t%s\tsed failed\n' "$name"
+        return 1
+    }
+    if cmp -s "$NG_SRCDIR/$file" "$dir/$file"; then
+        printf 'stale\t%s\tthe expression changes nothing in %s\n' "$name" \
+            "$file"
+        return 1
+    fi
+}
+
 # One fault. Writes one line, "verdict<TAB>name<TAB>words".
 plant() {
     split "$1"
     local dir
     dir=$(mktemp -d "$scratch/mutant-XXXXXX") || return
-    mkdir -p "$dir/${file%/*}"
-    sed -e "$expression" "$NG_SRCDIR/$file" > "$dir/$file" || {
-        printf 'broken\t%s\tsed failed\n' "$name"
-        return
-    }
-    if cmp -s "$NG_SRCDIR/$file" "$dir/$file"; then
-        printf 'stale\t%s\tthe expression changes nothing in %s\n' "$name" \
-            "$file"
-        return
-    fi
+    change "$dir" || return
     local sources=("$file")
     if [[ $file == *.h ]]; then         # then all that include it
         mapfile -t sources < <(cd "$NG_SRCDIR" &&
@@ -200,10 +208,19 @@ fi
 mkdir "$scratch/control"
 link "$scratch/control" || exit 99      # linked alike, nothing changed
 
-every=1
+every=4
 [ "${NG_SAMPLE-}" = yes ] && every=10
-grep -vE '^(#|$)' "$list" | grep -E -- "${1-}" |
-    awk -v every="$every" 'NR % every == 0' > "$scratch/faults"
+[ $# -gt 0 ] && every=1
+grep -vE '^(#|$)' "$list" | grep -E -- "${1-}" > "$scratch/all"
+awk -v every="${NG_EVERY:-$every}" 'NR % every == 0' "$scratch/all" > "$scratch/faults"
+while read -r line; do
+    split "$line"
+    change "$scratch/unbuilt"
+done < "$scratch/all" > "$scratch/unusable"
+if [ -s "$scratch/unusable" ]; then
+    cat "$scratch/unusable"
+    exit 99
+fi
 while read -r line; do
     split "$line"
     echo "$arguments"
@@ -219,7 +236,7 @@ faults=$(wc -l < "$scratch/faults")
 killed=$(grep -c '^killed' "$scratch/results")
 controls=$(wc -l < "$scratch/arguments")
 passed=$(grep -c '^passed' "$scratch/controls")
-echo "$killed of $faults planted faults found; without a fault" \
+echo "$killed of $faults planted faults found, of $(wc -l < "$scratch/all") there are; without a fault" \
     "$passed of $controls runs pass"
 grep -qE '^(stale|broken)' "$scratch/results" && exit 99
 [ "$faults" -gt 0 ] && [ "$killed" -eq "$faults" ] &&
