@@ -487,6 +487,7 @@ check_PROGRAMS += \
 	%D%/checks/test_optimizer_no_memory \
 	%D%/checks/test_optimizer_refusals \
 	%D%/checks/test_optimizer_release \
+	%D%/checks/test_own_no_memory \
 	%D%/checks/test_safetensors \
 	%D%/checks/test_safetensors_bad \
 	%D%/checks/test_safetensors_write \
@@ -503,6 +504,13 @@ check_PROGRAMS += \
 	%D%/checks/test_step_bound
 endif
 endif
+
+conformance_checks_test_own_no_memory_SOURCES = \
+	%D%/checks/test_own_no_memory.c \
+	%D%/cli/own_call.c \
+	%D%/cli/own_call.h \
+	%D%/cli/own_kernels.c \
+	%D%/cli/own_kernels.h
 
 # Plug-ins: the reference behind plugin.h (with all that subject_reference.c is
 # made of), and one that does harm. (-rpath makes libtool build a shared object

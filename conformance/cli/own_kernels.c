@@ -116,6 +116,9 @@ static ng_status judge(const ng_chosen_subject *chosen, ng_status status,
         return ng_fail(error, NG_NO_MEMORY, "%s: %s", name, verdict->text);
     if (verdict->kind != NG_VERDICT_NONE && verdict->kind != NG_VERDICT_PRINTED)
         return ng_fail(error, NG_BAD_SUBJECT, "%s %s", name, verdict->text);
+    if (status == NG_NO_MEMORY) /* the machine's, not a wrong answer */
+        return ng_fail(error, NG_NO_MEMORY, "%s: %s", name,
+                       ng_status_text(status));
     if (status == NG_NOT_COVERED && chosen->host != NULL
         && *ng_host_without_device(chosen->host) != '\0')
         return ng_fail(error, NG_NOT_COVERED, "%s wants device memory: %s",
@@ -206,8 +209,10 @@ static ng_status ask_wide(const question *narrow, ng_error *error)
     q.a = &wide;
     status =
         reference->convert(reference->context, &wide, narrow->a, NULL, NULL);
-    if (status == NG_OK)
-        status = ask(&covered, &q, error);
+    /* *error holds what the subject said of BF16. */
+    status = status == NG_OK
+                 ? ask(&covered, &q, error)
+                 : ng_fail(error, status, "%s", ng_status_text(status));
     free(wide.data);
     return status;
 }
