@@ -6,10 +6,13 @@ import checkout
 
 COMMIT = "8b2d966"
 DIVISION = "Triton's arithmetic is not IEEE (docs/profiles.md)"
-CHECKS = ([{"profile": "flashoptim", "operation": kind + what, "set": ["linear=no"], "why": DIVISION}
-           for kind in ("compand_", "expand_") for what in ("momentum", "variance")]
-          + [{"profile": "flashoptim", "operation": operation, "why": DIVISION}
-             for operation in ("split_weights",)])
+# Counted on that machine (reports/peers.json); what the hardware's division gives no writing here can foretell.
+MEASURED = "8b2d966, torch 2.11.0+cu130, triton 3.6.0, NVIDIA H200"
+COUNTS = {"compand_momentum": 1160, "compand_variance": 1522, "expand_momentum": 26674, "expand_variance": 39055,
+          "split_weights": 6246}
+CHECKS = [{"profile": "flashoptim", "operation": operation, "differences": differences, "of": MEASURED,
+           "why": DIVISION, "set": [] if operation == "split_weights" else ["linear=no"]}
+          for operation, differences in COUNTS.items()]
 
 
 def version():

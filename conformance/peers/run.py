@@ -10,7 +10,11 @@ Nothing is installed: what is missing is named, and the exit status is 77.
 The work may be cut in three, for a machine that has the peer and not this program: --only vectors, then --only answers
 there, then --only compare, all with one --keep DIR.
 
-Exit status: 0 no difference but where a check says why there are some; 1 others; 2 usage; 77 a peer is missing."""
+A check whose peer is not what the profile says states how many units differ ("differences") and why ("why"), as they
+were counted of the version that it names ("of"): another count is a failure, of another version too, for it must be
+looked at.
+
+Exit status: 0 no difference, or exactly those that a check states; 1 others; 2 usage; 77 a peer is missing."""
 import argparse
 import glob
 import importlib
@@ -55,6 +59,19 @@ def versions(peer):
             print("SKIP: no package %s here: pip install %s" % (package, " ".join(peer.PACKAGES)))
             return None
     return ", ".join(text)
+
+
+def judge(check, differences):
+    """What is said of a row, and whether it is wrong. A check with a reason has a count, and no check a count alone."""
+    expected, why = check.get("differences", 0), check.get("why")
+    if (why is None) != (expected == 0):
+        sys.exit("%s, %s: a check states both how many differences and why, or neither" % (
+            check["profile"], check["operation"]))
+    if differences == expected:
+        return ": " + why if why else "", False
+    if why:
+        return "  <-- %d expected (%s): %s" % (expected, check.get("of", "no version named"), why), True
+    return "  <-- none expected", True
 
 
 def folder_of(keep, name, number):
@@ -131,13 +148,11 @@ def compare(options, name, check, folder):
         sys.exit("%s: %s: not one case came back" % (name, check["operation"]))
     if said:
         row["first"] = said.splitlines()[-1]
-    why = check.get("why")
-    if why:
-        row["why"] = why
-    wrong = row["differences"] > 0 and not why
+    verdict, wrong = judge(check, row["differences"])
+    if check.get("why"):
+        row["why"] = check["why"]
     print("%-15s %-20s %-20s %-34s %7d cases %10d differences%s" % (
-        name, row["profile"], row["operation"], row["variants"], row["cases"], row["differences"],
-        ": " + why if why and row["differences"] else "  <-- none expected" if wrong else ""), flush=True)
+        name, row["profile"], row["operation"], row["variants"], row["cases"], row["differences"], verdict), flush=True)
     if wrong and said:
         print(said)
     return row, wrong
