@@ -186,9 +186,13 @@ void ng_diagnose(ng_operation_result *result, const ng_verify_plan *plan)
     result->explanation = s.best;
     if (s.explained > 0) {
         ng_explanation_words(words, sizeof words, &s.best);
-        snprintf(result->diagnosis, sizeof result->diagnosis,
-                 "%s, which explains %d of the %d failures kept", words,
-                 s.explained, s.n);
+        if (s.n == 1)
+            snprintf(result->diagnosis, sizeof result->diagnosis,
+                     "%s, which explains the one failure kept", words);
+        else
+            snprintf(result->diagnosis, sizeof result->diagnosis,
+                     "%s, which explains %d of the %d failures kept", words,
+                     s.explained, s.n);
     }
     for (int i = 0; i < s.n; i++) {
         ng_outputs_free(&s.e[i].recorded.outputs);

@@ -2,7 +2,8 @@
  *
  * Blocks brought under one larger scale: codes must be shifted by the binades
  * between the two. Done on the exponent field alone, a code that leaves the
- * normal numbers goes wrong (docs/cases.md, L-29).
+ * normal numbers goes wrong (docs/cases.md, L-29). (What is cut there instead of
+ * rounded is a truncation like any other, and tried as such.)
  */
 #include <math.h>
 
@@ -31,15 +32,6 @@ static uint32_t field_flushed(uint32_t code, int64_t k)
 
     return field < 1 ? code & 0x80
                      : (code & 0x80) | (uint32_t)field << 3 | (code & 7);
-}
-
-/* What leaves them is cut, not rounded. */
-static uint32_t cut(uint32_t code, int64_t k)
-{
-    const double v = ng_value_of(NG_E4M3, code);
-
-    return ng_code_of_quotient(&ng_formats[NG_FORMAT_E4M3], v,
-                               ldexp(1, (int)(k < 60 ? k : 60)), NG_CUT);
 }
 
 static bool is_power(double s)
@@ -92,7 +84,6 @@ static ng_status aligned(const ng_call *call, const ng_specification *right,
 
 ALIGNED(field_subtracted)
 ALIGNED(field_flushed)
-ALIGNED(cut)
 
 /* The largest of all four scales of a word, also of those that do not exist. */
 static ng_status by_whole_words(const ng_call *call,
@@ -148,7 +139,6 @@ static const ng_hypothesis list[] = {
      by_field_subtracted},
     {NG_KIND_ALIGNMENT, "codes that leave the normal numbers become zero",
      by_field_flushed},
-    {NG_KIND_ALIGNMENT, "codes that leave the normal numbers are cut", by_cut},
     {NG_KIND_PADDING, "the absent bytes of a last word of scales are read",
      by_whole_words},
 };

@@ -217,11 +217,9 @@ WRITTEN(subnormals_flushed_positive, d, b, is_subnormal_code(d, b), 0)
 /* What is rounded to zero loses its sign, a zero keeps it. */
 static uint32_t recode_to_zero(const ng_element *e)
 {
-    return e->v != 0
-                   && is_minus_zero(e->format->bits == 4   ? NG_E2M1
-                                    : e->format->bits == 8 ? NG_E4M3
-                                                           : NG_BF16,
-                                    e->right)
+    /* 0x80 of UE8M0 and 0x8000 of UE6M10, which have no sign, are numbers. */
+    return e->v != 0 && e->format->is_signed
+                   && e->right == ng_format_sign(e->format)
                ? 0
                : e->right;
 }

@@ -9,6 +9,7 @@
 
 #include "conformance/checks/suite_runner.h"
 #include "conformance/checks/verify.h"
+#include "conformance/subject/elements.h"
 
 /* The reference under one other rule, whatever the call asks for. */
 static const struct other {
@@ -74,9 +75,14 @@ START_TEST(diagnosis)
     ck_assert_int_eq(ng_verify(&result, &operation, 1, &narrow, &error), NG_OK);
     ck_assert_int_gt(result.n_failures, 0);
     snprintf(opens, sizeof opens, ": rule %s (", other->rule);
-    snprintf(ends, sizeof ends,
-             "acts like \"%s\", which explains %d of the %d failures kept",
-             other->value, result.n_failures, result.n_failures);
+    if (result.n_failures == 1)
+        snprintf(ends, sizeof ends,
+                 "acts like \"%s\", which explains the one failure kept",
+                 other->value);
+    else
+        snprintf(ends, sizeof ends,
+                 "acts like \"%s\", which explains %d of the %d failures kept",
+                 other->value, result.n_failures, result.n_failures);
     ck_assert_msg(strstr(result.diagnosis, opens) != NULL
                       && strstr(result.diagnosis, ends) != NULL,
                   "%s", result.diagnosis);
@@ -99,6 +105,130 @@ START_TEST(nothing_to_diagnose)
 }
 END_TEST
 
+/* A strange subject's operation under one stratum; the result. */
+static ng_status (*strange)(const ng_call *);
+
+static ng_status run_strange(const ng_call *call)
+{
+    return strange(call);
+}
+
+static const ng_operation_result *hold(const char *name, const char *stratum,
+                                       const char *const *axes, int n_axes)
+{
+    const ng_operation *operation = ng_operation_find(name);
+    const ng_subject stranger = {.name = "strange", .covers = covers,
+                                 .run = run_strange};
+    const ng_verify_plan plan = {.subject = &stranger, .profile = &profile,
+                                 .expected = &ng_subject_reference, .seed = 1,
+                                 .n_shards = 1, .stratum = stratum,
+                                 .axes = axes, .n_axes = n_axes};
+    static ng_operation_result result;
+    ng_error error;
+
+    ck_assert_int_eq(ng_verify(&result, &operation, 1, &plan, &error), NG_OK);
+    ck_assert_int_gt(result.n_failures, 0);
+    return &result;
+}
+
+/* 2 comes out as code 0: of UE8M0, which has no sign, 0x80 is no zero. */
+static ng_status two_lost(const ng_call *call)
+{
+    const ng_status status = ng_subject_reference.run(call);
+    const ng_tensor *y = ng_call_output(call, "y");
+
+    for (int64_t i = 0; status == NG_OK && i < y->shape[0]; i++)
+        if (((uint8_t *)y->data)[i] == 0x80)
+            ((uint8_t *)y->data)[i] = 0;
+    return status;
+}
+
+START_TEST(trap_no_sign_to_lose)
+{
+    strange = two_lost;
+    const ng_operation_result *result = hold("encode_ue8m0", NULL, NULL, 0);
+
+    ck_assert_msg(strstr(result->diagnosis, "sign") == NULL, "%s",
+                  result->diagnosis);
+}
+END_TEST
+
+/* L-29's codes cut, not rounded, by the values of E4M3 below: m 2^-9 with field
+ * 0, else (8 + m) 2^(field - 10). NaN is kept, as 0x7F. */
+static ng_status aligned_by_cutting(const ng_call *call)
+{
+    const ng_status status = ng_subject_reference.run(call);
+    const ng_tensor *x = ng_call_input(call, "x.codes");
+    const ng_tensor *y = ng_call_output(call, "y.codes");
+    const ng_tensor *from = ng_call_input(call, "x.scales");
+    const ng_tensor *to = ng_call_output(call, "y.scales");
+
+    if (status != NG_OK || ng_call_input(call, "offsets") != NULL)
+        return status;
+    for (int64_t r = 0; r < x->shape[0]; r++)
+        for (int64_t c = 0; c < x->shape[1]; c++) {
+            const int64_t at[2] = {r, c}, turned[2] = {c, r};
+            const int64_t in[2] = {r, c / 128}, out[2] = {c, r / 128};
+            const uint32_t code = (uint32_t)ng_unit_get(x, at);
+            const uint32_t e = (uint32_t)ng_unit_get(from, in) >> 23;
+            const uint32_t s = (uint32_t)ng_unit_get(to, out) >> 23;
+            const uint32_t field = code >> 3 & 15;
+            uint32_t m = field > 0 ? 8 | (code & 7) : code & 7;
+            int64_t place = (field > 0 ? field : 1) - (int64_t)(s - e);
+
+            if ((code & 0x7F) == 0x7F || e == 0 || s == 0 || e > 254 || s > 254)
+                continue;
+            for (; place < 1 && m > 0; place++)
+                m >>= 1;
+            ng_unit_put(y, turned,
+                        (code & 0x80)
+                            | (m < 8 ? m : (uint32_t)place << 3 | (m & 7)));
+        }
+    return NG_OK;
+}
+
+START_TEST(cut_alignment)
+{
+    static const char *const axes[] = {"fp8.scale=pow2", "from=fp32", "pow2=yes",
+                                       "to=fp32"};
+    char whole[64];
+
+    strange = aligned_by_cutting;
+    const ng_operation_result *result = hold("fp8_row_to_fp8_col", NULL, axes, 4);
+
+    snprintf(whole, sizeof whole, "%d of the %d", result->n_failures,
+             result->n_failures);
+    ck_assert_msg(strstr(result->diagnosis, "truncation: cuts off") != NULL
+                      && strstr(result->diagnosis, whole) != NULL,
+                  "%s", result->diagnosis);
+}
+END_TEST
+
+/* The code of 2^-9 read as 0: one case has it. */
+static ng_status least_lost(const ng_call *call)
+{
+    const ng_status status = ng_subject_reference.run(call);
+    const ng_tensor *x = ng_call_input(call, "x");
+
+    for (int64_t i = 0; status == NG_OK && i < x->shape[0]; i++)
+        if (((const uint8_t *)x->data)[i] == 1)
+            ((float *)ng_call_output(call, "y")->data)[i] = 0;
+    return status;
+}
+
+START_TEST(one_failure)
+{
+    strange = least_lost;
+    const ng_operation_result *result = hold("decode_e4m3", NULL, NULL, 0);
+    const char *end = ", which explains the one failure kept";
+    const size_t n = strlen(result->diagnosis), m = strlen(end);
+
+    ck_assert_int_eq(result->n_failures, 1);
+    ck_assert_msg(n > m && strcmp(result->diagnosis + n - m, end) == 0, "%s",
+                  result->diagnosis);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("diagnosis");
@@ -108,6 +238,9 @@ int main(void)
     tcase_add_checked_fixture(tcase, setup, NULL);
     tcase_add_loop_test(tcase, diagnosis, 0, N_OTHERS);
     tcase_add_test(tcase, nothing_to_diagnose);
+    tcase_add_test(tcase, trap_no_sign_to_lose);
+    tcase_add_test(tcase, cut_alignment);
+    tcase_add_test(tcase, one_failure);
     suite_add_tcase(suite, tcase);
     return run_suite(suite);
 }

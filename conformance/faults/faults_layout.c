@@ -138,7 +138,7 @@ static ng_status words_not_cleared(const ng_call *call)
     return status;
 }
 
-/* The spare half of a row's last byte likewise. */
+/* The spare half of a row's last byte holds something of before. */
 static ng_status nibble_not_cleared(const ng_call *call)
 {
     const ng_status status = fault_reference(call);

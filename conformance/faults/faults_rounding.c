@@ -58,9 +58,7 @@ static ng_status adds_half(const ng_call *call)
     return fault_blocks(call, half_up_block);
 }
 
-/* What cuts and what rounds away differ in ties and in all that rounds up; a
- * tie is where nearest-even and nearest-away differ, or where both leave the
- * cut and the number is the middle. Odd: the other neighbour in each tie. */
+/* Of each tie, which the encoder's event tells, the other neighbour. */
 static ng_status ties_to_odd(const ng_call *call)
 {
     const ng_status status = fault_reference(call);
