@@ -96,7 +96,14 @@ damaged '/"identity.bf16"/,/}/s/"inputs": 65536/"inputs": 65535/' \
     'identity.bf16: not all inputs were tried'
 damaged '/"identity.bf16"/,/}/s/"differences": 0/"differences": 1/' \
     'identity.bf16: differences'
+damaged '/"identity.bf16"/,/}/s/"differences": 0/"difference": 0/' \
+    'identity.bf16: the file does not say how many differences'
 damaged 's/"identity.bf16"/"identity.bf17"/' 'identity.bf16: missing'
+# A claim that was false is not done anew, and stays false.
+sed '/"identity.bf16"/,/}/s/"differences": 0/"differences": 1/' part.json > false.json
+cmp -s false.json part.json && complain 'nothing made false'
+run 1 --only identity --out false.json
+[ -s out ] && complain 'a false claim is tried anew'
 
 refuses 2 '^Usage: prove' --out
 refuses 2 '^Usage: prove' --nonsense 1
