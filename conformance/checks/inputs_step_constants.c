@@ -168,9 +168,10 @@ static void fill_refused(ng_case *c, int64_t index)
         s.number[DAMPENING] = 0;
     if (i < N(wrong))
         s.number[wrong[i].field] = wrong[i].value;
-    else if (index % 7 < NG_N_OPTIMIZERS)
+    else if (index % 7 < NG_N_OPTIMIZERS) { /* of every kind, a step of 0 */
+        s.kind = index % 7;
         s.t = 0;
-    else
+    } else
         s.kind = index % 7 == 5 ? -1 : NG_N_OPTIMIZERS;
     attach(c, &s);
 }

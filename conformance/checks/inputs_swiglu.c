@@ -183,11 +183,12 @@ static void fill_special(ng_case *c, int64_t index)
 
 static int64_t count_gates(const ng_variant *variant, int level)
 {
-    return few(variant, 2, 64, level);
+    return few(variant, 2, 66, level);
 }
 
-/* All 65,536 gates in 64 cases (or two of them), with factors that keep the
- * product in sight, and some that do not. */
+/* |x| in 2^-4 ... 2^8, where all happens, in the first two cases; then all
+ * 65,536 gates in 64 cases. Factors that keep the product in sight, and some
+ * that do not. */
 static void fill_gates(ng_case *c, int64_t index)
 {
     enum { COLS = 128, ROWS = 8 };
@@ -196,7 +197,6 @@ static void fill_gates(ng_case *c, int64_t index)
     if (!begin(&s, c, ROWS, COLS, -1, NULL))
         return;
     for (int64_t i = 0; i < ROWS * COLS; i++) {
-        /* The first case has |x| in 2^-4 ... 2^7, where all happens. */
         const int64_t which = (index + 31) % 64;
         const int64_t sign = i % 2 != 0 ? 0x8000 : 0;
         const int64_t gate = index == 0   ? 0x3D80 + i + sign

@@ -312,6 +312,37 @@ START_TEST(bound_from_both_sides)
 END_TEST
 #endif
 
+/* What the stratum "gates" promises of level 1. */
+START_TEST(trap_gates_left_out)
+{
+    const ng_operation *operation = ng_operation_find("swiglu");
+    const ng_stratum *s = operation->strata;
+    static bool met[65536];
+    ng_profile profile;
+    ng_variant variant;
+    ng_error error;
+
+    ck_assert_int_eq(ng_profile_load(&profile, "ng", &error), NG_OK);
+    ck_assert(ng_variant_at(&variant, operation->axes, operation->n_axes,
+                            &profile, 0));
+    while (strcmp(s->name, "gates") != 0)
+        s++;
+    for (int64_t i = 0; i < s->count(&variant, 1); i++) {
+        ng_case c;
+
+        ng_case_begin(&c, operation->name, &variant, s->name, i, 1);
+        s->fill(&c, i);
+        const ng_tensor *gate = ng_call_input(&c.call, "gate");
+
+        for (int64_t k = 0; k < gate->shape[0] * gate->shape[1]; k++)
+            met[((const uint16_t *)gate->data)[k]] = true;
+        ng_case_end(&c);
+    }
+    for (int gate = 0; gate < 65536; gate++)
+        ck_assert_msg(met[gate], "gate %04x", gate);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("swiglu");
@@ -325,6 +356,7 @@ int main(void)
     tcase_add_loop_test(traps, trap_slope, 0, n);
     tcase_add_loop_test(traps, trap_quantised_values, 0, n);
     tcase_add_test(traps, refusals);
+    tcase_add_test(traps, trap_gates_left_out);
 #ifdef HAVE_MPFR
     tcase_add_test(traps, bound_from_both_sides);
 #endif
