@@ -94,7 +94,7 @@ static int count(const search *s, const ng_explanation *x, bool first_look)
  * what says where it is. */
 static int worth(const ng_explanation *x, int explained)
 {
-    return x->is_rule || x->hypothesis != NULL ? 2 * explained : explained;
+    return ng_explanation_predicts(x) ? 2 * explained : explained;
 }
 
 /* Keep it if it explains more than the best so far. */
@@ -126,6 +126,63 @@ static int asked_of(const search *s, ng_rule rule)
                                     ? s->plan->expected_rules
                                     : &s->e[i].variant.rules, rule);
     return 0;
+}
+
+/* Whether x explains every failure that can be asked of. */
+static bool explains_all(const search *s, const ng_explanation *x)
+{
+    for (int i = 0; i < s->n; i++) {
+        const evidence *e = &s->e[i];
+
+        if (e->usable
+            && !ng_explanation_holds(x, &e->failure, &e->c, &e->recorded,
+                                     s->plan))
+            return false;
+    }
+    return true;
+}
+
+/* The subject follows known rules: those of them in which it parts from what it
+ * was asked for, without such as explain nothing more. One that parts in several
+ * at once may look like one with some mistake, which it has not. */
+static void try_known_rules(search *s)
+{
+    ng_explanation all = {.is_rules = true};
+    int n = 0, last = 0;
+
+    for (int r = 0; r < NG_N_RULES; r++) {
+        const ng_rule rule = (ng_rule)r;
+
+        ng_rules_set(&all.rules, rule, ng_rules_get(s->plan->acts_like, rule));
+        all.parts[r] = ng_rules_get(&all.rules, rule) != asked_of(s, rule);
+    }
+    if (!explains_all(s, &all))
+        return;
+    for (int r = 0; r < NG_N_RULES; r++) {
+        ng_explanation less = all;
+
+        if (!all.parts[r])
+            continue;
+        less.parts[r] = false;
+        ng_rules_set(&less.rules, (ng_rule)r, asked_of(s, (ng_rule)r));
+        if (explains_all(s, &less)) {
+            all = less;
+            continue;
+        }
+        n++;
+        last = r;
+    }
+    if (n > 1)
+        try(s, &all);
+    else if (n == 1)
+        try(s, &(ng_explanation){.is_rule = true, .rule = (ng_rule)last,
+                                 .asked = asked_of(s, (ng_rule)last),
+                                 .value = ng_rules_get(&all.rules,
+                                                       (ng_rule)last)});
+    if (s->explained > 0)
+        s->best.kind = ng_fault_kind_of_rule(
+            (ng_rule)last, asked_of(s, (ng_rule)last),
+            ng_rules_get(&all.rules, (ng_rule)last));
 }
 
 static void try_rules(search *s)
@@ -180,9 +237,13 @@ void ng_diagnose(ng_operation_result *result, const ng_verify_plan *plan)
         return;
     for (int i = 0; i < s.n; i++)
         gather(&s.e[i], &result->failure[i], plan);
-    try_rules(&s);
-    try_hypotheses(&s);
-    try_the_rest(&s);
+    if (plan->acts_like != NULL)
+        try_known_rules(&s);
+    if (s.explained == 0) {
+        try_rules(&s);
+        try_hypotheses(&s);
+        try_the_rest(&s);
+    }
     result->explanation = s.best;
     if (s.explained > 0) {
         ng_explanation_words(words, sizeof words, &s.best);

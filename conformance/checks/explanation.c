@@ -10,13 +10,13 @@
 
 bool ng_explanation_is_some(const ng_explanation *x)
 {
-    return x->is_rule || x->hypothesis != NULL || x->pattern != NULL
-           || x->by_failure != NG_KIND_NONE;
+    return x->is_rule || x->is_rules || x->hypothesis != NULL
+           || x->pattern != NULL || x->by_failure != NG_KIND_NONE;
 }
 
 bool ng_explanation_predicts(const ng_explanation *x)
 {
-    return x->is_rule || x->hypothesis != NULL;
+    return x->is_rule || x->is_rules || x->hypothesis != NULL;
 }
 
 bool ng_explanation_give(ng_recorded *recorded, const ng_explanation *x,
@@ -30,6 +30,8 @@ bool ng_explanation_give(ng_recorded *recorded, const ng_explanation *x,
         return false;
     if (plan->expected_rules != NULL)
         call.rules = *plan->expected_rules;
+    if (x->is_rules)
+        call.rules = x->rules;
     if (x->is_rule)
         ng_rules_set(&call.rules, x->rule, x->value);
     recorded->status = x->hypothesis != NULL ? x->hypothesis->run(&call, &right)
@@ -79,6 +81,8 @@ static bool passes(const ng_explanation *x, const ng_failure *failed,
         ng_rules_set(&rules, x->rule, x->value);
         other.expected_rules = &rules;
     }
+    if (x->is_rules)
+        other.expected_rules = &x->rules;
     return ng_verify_made_case(&failure, c, &other);
 }
 
@@ -167,11 +171,30 @@ bool ng_explanation_holds(const ng_explanation *x, const ng_failure *failure,
     return ng_explanation_is_some(x) && passes(x, failure, c, recorded, plan);
 }
 
+/* "parts in 2 rules at once: rounding, e2m1.zero" */
+static void rules_words(char *text, size_t size, const ng_explanation *x)
+{
+    const char *between = ": ";
+    int n = 0;
+
+    for (int r = 0; r < NG_N_RULES; r++)
+        n += x->parts[r];
+    size_t used = (size_t)snprintf(text, size, "parts in %d rules at once", n);
+    for (int r = 0; r < NG_N_RULES; r++)
+        if (x->parts[r] && used < size) {
+            used += (size_t)snprintf(text + used, size - used, "%s%s", between,
+                                     ng_rule_name((ng_rule)r));
+            between = ", ";
+        }
+}
+
 void ng_explanation_words(char *text, size_t size, const ng_explanation *x)
 {
     char words[128];
 
-    if (x->is_rule) {
+    if (x->is_rules) {
+        rules_words(text, size, x);
+    } else if (x->is_rule) {
         ng_rule_words(words, sizeof words, x->rule, x->asked, x->value);
         snprintf(text, size, "%s: rule %s (%s): acts like \"%s\"", words,
                  ng_rule_name(x->rule), ng_rule_meaning(x->rule),

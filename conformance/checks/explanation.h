@@ -16,11 +16,14 @@ struct ng_failure;
 struct ng_recorded;
 struct ng_verify_plan;
 
-/* All zero: none. At most one of the first four says something. */
+/* All zero: none. At most one of the first five says something. */
 typedef struct ng_explanation {
     bool is_rule; /* this rule has this value, not the one asked */
     ng_rule rule;
     int asked, value;
+    bool is_rules; /* all of `rules`, which part in these at once */
+    ng_rules rules;
+    bool parts[NG_N_RULES];
     const ng_hypothesis *hypothesis;
     const ng_pattern *pattern;
     ng_fault_kind by_failure; /* every case failed in this way: two runs

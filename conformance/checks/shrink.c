@@ -175,6 +175,41 @@ static const char *last_part(const char *path)
     return slash != NULL ? slash + 1 : path;
 }
 
+/* Of several rules in which the subject parts, say the one that the small case
+ * takes: the case still fails so under it alone. */
+static void name_the_rule(ng_operation_result *result, ng_search *s)
+{
+    const ng_explanation *all = &result->explanation;
+    const size_t used = strlen(result->diagnosis);
+    char words[384];
+
+    for (int r = 0; all->is_rules && r < NG_N_RULES; r++) {
+        const ng_rule rule = (ng_rule)r;
+        const ng_rules *asked = s->plan->expected_rules != NULL
+                                    ? s->plan->expected_rules
+                                    : &s->variant->rules;
+        const ng_explanation one = {.is_rule = true,
+                                    .rule = rule,
+                                    .asked = ng_rules_get(asked, rule),
+                                    .value = ng_rules_get(&all->rules, rule)};
+        ng_small same;
+
+        if (!all->parts[r] || !ng_small_copy(&same, &s->best))
+            continue;
+        s->explanation = &one;
+        s->tries = 0;
+        const bool alone = ng_search_try(s, &same);
+
+        s->explanation = all;
+        if (!alone)
+            continue;
+        ng_explanation_words(words, sizeof words, &one);
+        snprintf(result->diagnosis + used, sizeof result->diagnosis - used,
+                 "; the input below by one: %s", words);
+        return;
+    }
+}
+
 ng_status ng_shrink(ng_operation_result *result, const ng_verify_plan *plan,
                     ng_error *error)
 {
@@ -196,6 +231,7 @@ ng_status ng_shrink(ng_operation_result *result, const ng_verify_plan *plan,
             break;
         ng_search_simplify(&s);
     }
+    name_the_rule(result, &s);
     ng_search_words(result->shrunk, sizeof result->shrunk, &s);
     if (plan->recall != NULL)
         strncat(result->shrunk, ", if it does so here too",

@@ -62,6 +62,40 @@ if command -v cc > /dev/null; then
     says '^     asked for what it takes, rounding=nearest-even$'
     says '^     x\[1,1\] fp32 = 1.25\(3fa00000\): y.codes\[0,0\] want=07 got=06 \(4 instead of 6\)$'
     says '^equals: ocp$'
+
+    # A profile that parts in several rules at once: each one that has a part, and
+    # of the small input the one that it takes. Rules worked out by hand: under
+    # e2m1.zero a -0 is +0; under the least amax of 1e-4 the scale of 0 is
+    # 2^(floor(log2 1e-4) - 2) = 2^-16, byte 6f.
+    printf 'version 1\nsource test\ne2m1.zero plus\nblock.least 1e-4\n' > two.profile
+    run 0 --subject ./example.so --op quantize_mxfp4 --profile ocp \
+        --profile ./two.profile
+    says '^two .* differs$'
+    says 'parts in 2 rules at once: e2m1.zero, block.least, which'
+    grep -q 'double rounding' out && complain 'a mistake that it has not'
+    tr -s ' \n' ' ' < out > line
+    if grep -q 'fp32 = -0(80000000)' line; then
+        says 'the input below by one: a zero keeps its sign: rule e2m1.zero' line
+        says ': y.codes\[0,0\] want=00 got=08' line
+    else
+        says 'the input below by one: amax has no lower end: rule block.least' line
+        says 'fp32 = 0\(00000000\): y.scales\[0,0\] want=6f got=00' line
+    fi
+    # The published one that led to this: three rules beside the scale's.
+    run 0 --subject ./example.so --op quantize_mxfp4 --profile ocp \
+        --profile microxcaling-even
+    tr -s ' \n' ' ' < out > line
+    says 'parts in 3 rules at once: e2m1.zero, e2m1.half, mxfp4.scale, which' line
+    grep -q 'double rounding' out && complain 'a mistake that it has not'
+
+    # Profiles that pin rules of other operations say nothing of this one.
+    run 0 --subject ./example.so --op quantize_mxfp4 --profile hopper-wgmma \
+        --profile flashoptim --profile ocp
+    says '^equals: ocp$'
+    says '^say nothing of it: hopper-wgmma, flashoptim$'
+    says '^hopper-wgmma .* says nothing of it$'
+    run 1 --subject ./example.so --op quantize_mxfp4 --profile hopper-wgmma
+    says '^equals: none$'
     sed 's/rounding=nearest-even/rounding=nearest-away/' away.c > strict.c
     cc -O2 -fPIC -shared -I"$NG_SRCDIR/conformance/subject" -o strict.so strict.c -lm
     run 0 --subject ./strict.so --op quantize_mxfp4 --profile ./even.profile \

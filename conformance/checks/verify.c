@@ -331,8 +331,8 @@ void ng_verify_merge(ng_operation_result *sum, const ng_operation_result *part)
 
 /* Thousands of small cases, one after the other: on one thread, for the time
  * that threads take to meet is longer than each. */
-static ng_status explain(ng_operation_result *result,
-                         const ng_verify_plan *plan, ng_error *error)
+ng_status ng_verify_explain(ng_operation_result *result,
+                            const ng_verify_plan *plan, ng_error *error)
 {
 #ifdef _OPENMP
     const int n = omp_get_max_threads();
@@ -366,7 +366,7 @@ ng_status ng_verify(ng_operation_result *result, const ng_operation *const *list
         status = walk_operation(&w, &result[i], list[i], error);
         if (status == NG_OK && result[i].n_failures > 0
             && !plan->unexplained)
-            status = explain(&result[i], plan, error);
+            status = ng_verify_explain(&result[i], plan, error);
     }
     ng_verify_state_close(w.state);
     return status;

@@ -107,6 +107,9 @@ typedef struct ng_verify_plan {
     const ng_profile *profile;
     const ng_rules *expected_rules;     /* null: the variant's; diagnosis asks
                                            the expected side for others */
+    const ng_rules *acts_like;  /* not null: the rules that the subject is known
+                                   to follow; diagnosis names the ones of them
+                                   that part, and guesses only where none does */
     const ng_hypothesis *hypothesis;    /* not null: what is expected is what a
                                            subject with that mistake gives */
     int level;
@@ -158,6 +161,11 @@ bool ng_verify_case(ng_failure *failure, ng_events *events, int64_t *elements,
 /* Run a case that has been made, in place of id's (failure->id is set). */
 bool ng_verify_made_case(ng_failure *failure, const ng_case *c,
                          const ng_verify_plan *plan);
+
+/* What ng_verify does in the end, unless the plan says `unexplained`: diagnose
+ * the kept failures, and make one of them small. */
+ng_status ng_verify_explain(ng_operation_result *result,
+                            const ng_verify_plan *plan, ng_error *error);
 
 /* Look for what explains the most of the kept failures, the simplest first: a
  * rule changed to one other value, a hypothesis, a pattern. Set

@@ -21,7 +21,8 @@ enum {
     KEY_SET,
     KEY_SEED,
     KEY_JSON,
-    MAX_PROFILES = 64
+    MAX_PROFILES = 64,
+    INDENT = 5
 };
 
 typedef struct arguments {
@@ -108,7 +109,8 @@ static const struct argp argp = {
     "part, "
     "the rule and one input. A profile that pins nothing the operation reads "
     "is "
-    "tried in every variant that the subject offers."
+    "tried in every variant that the subject offers; one that pins rules, but "
+    "none that the operation reads, says nothing of it and is listed apart."
     "\vExample:\n"
     "  narrowgauge identify --subject cuda-headers --op encode_e2m1\n"
     "  narrowgauge identify --subject ./kernel.so --op quantize_mxfp4\n\n"
@@ -154,72 +156,220 @@ static bool ask_otherwise(char *asked, size_t size, ng_profile *profile,
     return used > 0;
 }
 
-/* Hold the subject to one profile. Returns its entry, null without memory. */
-static json_t *judge(const arguments *a, const char *name,
-                     const ng_operation *operation,
-                     const ng_chosen_subject *chosen, int *status)
-{
-    ng_operation_result *result = calloc(1, sizeof *result);
-    const char *verdict;
-    char line[1536] = "", asked[512] = "";
+/* A profile, and what the subject gave under it. */
+typedef struct judged {
     ng_profile profile;
-    ng_rules expected;
+    bool pinned[NG_N_RULES]; /* by its text or --set */
+    ng_rules expected;       /* where it was asked otherwise */
+    char asked[512];         /* for what then, or "" */
+    bool silent;             /* no rule that it pins is read */
+    int status;
+    ng_verify_plan plan;
+    ng_operation_result result;
+} judged;
+
+static bool equals(const judged *j)
+{
+    return j->result.failed_cases == 0 && j->result.cases > 0;
+}
+
+/* ---- profiles that say nothing of the operation -------------------------- */
+
+static bool is_axis(const ng_operation *operation, ng_rule rule)
+{
+    for (int a = 0; a < operation->n_axes; a++)
+        if (operation->axes[a].kind == NG_AXIS_RULE
+            && operation->axes[a].rule == rule)
+            return true;
+    return false;
+}
+
+static const judged *without_its_rules;
+
+/* In the variants that the subject takes. */
+static bool covers_alike(const ng_call *call)
+{
+    const ng_verify_plan *plan = &without_its_rules->plan;
+    ng_foreign foreign = {.host = plan->host};
+    ng_call asked = *call;
+
+    asked.foreign = plan->host != NULL ? &foreign : NULL;
+    return ng_subject_reference.covers(call) && plan->subject->covers(&asked);
+}
+
+/* The reference without those rules: they have their defaults. */
+static ng_status run_without(const ng_call *call)
+{
+    ng_call other = *call;
+
+    for (int r = 0; r < NG_N_RULES; r++)
+        if (without_its_rules->pinned[r])
+            ng_rules_set(&other.rules, (ng_rule)r,
+                         ng_rules_get(&ng_default_rules, (ng_rule)r));
+    return ng_subject_reference.run(&other);
+}
+
+/* Whether the profile pins rules, but none that the operation reads: none is one
+ * of its axes, and without all of them the same comes out. (A profile that pins
+ * none at all is the specification.) */
+static bool is_silent(const judged *j, const ng_operation *operation)
+{
+    const ng_subject without = {.name = "without",
+                                .covers = covers_alike,
+                                .run = run_without,
+                                .trusted = true};
+    ng_operation_result *result;
+    ng_verify_plan plan = j->plan;
     ng_error error = {""};
-    json_t *entry = NULL;
+    bool any = false, silent;
 
+    for (int r = 0; r < NG_N_RULES; r++) {
+        if (j->pinned[r] && is_axis(operation, (ng_rule)r))
+            return false;
+        any = any || j->pinned[r];
+    }
+    result = any ? calloc(1, sizeof *result) : NULL;
     if (result == NULL)
-        return NULL;
-    ng_verify_plan plan = {.subject = chosen->subject,
-                           .host = chosen->host,
-                           .expected = &ng_subject_reference,
-                           .oracle = ng_subject_find("oracle"),
-                           .profile = &profile,
-                           .seed = a->seed,
-                           .n_shards = 1};
-
-    if (plan.oracle != NULL && plan.oracle->bounds == NULL)
+        return false;
+    without_its_rules = j;
+    plan.subject = &without;
+    plan.host = NULL;
+    plan.stop_after = 1;
+    if (operation->stated) /* in bits, without bounds */
         plan.oracle = NULL;
-    if (ng_profile_load(&profile, name, &error) != NG_OK)
-        *status = ng_complain(NG_EXIT_USAGE, "identify", "%s", error.text);
+    silent = ng_verify(result, &operation, 1, &plan, &error) == NG_OK
+             && result->failed_cases == 0;
+    without_its_rules = NULL;
+    free(result);
+    return silent;
+}
+
+/* ---- the rules that part ------------------------------------------------- */
+
+/* What the subject follows under j's profile if it equals the other: the other's
+ * rules, but where that leaves a rule free and the subject takes it as asked.
+ * Returns in how many this is not what is expected. */
+static int rules_followed(ng_rules *rules, const judged *j, const judged *other,
+                          const ng_operation *operation)
+{
+    const ng_rules *expected = j->plan.expected_rules != NULL
+                                   ? j->plan.expected_rules
+                                   : &j->profile.rules;
+    int n = 0;
+
+    *rules = *expected;
+    for (int r = 0; r < NG_N_RULES; r++) {
+        const ng_rule rule = (ng_rule)r;
+        const bool free_axis = !other->pinned[r] && is_axis(operation, rule);
+
+        ng_rules_set(
+            rules, rule,
+            ng_rules_get(free_axis ? &j->profile.rules : &other->profile.rules,
+                         rule));
+        n += ng_rules_get(rules, rule) != ng_rules_get(expected, rule);
+    }
+    return n;
+}
+
+/* Diagnose a profile that differs, by the nearest that is equal. */
+static ng_status explain(judged *j, judged *const *all, int n,
+                         const ng_operation *operation, ng_error *error)
+{
+    ng_rules nearest = j->profile.rules, rules;
+    int fewest = NG_N_RULES + 1;
+
+    for (int i = 0; i < n; i++) {
+        if (all[i] == NULL || !equals(all[i]))
+            continue;
+        const int parts = rules_followed(&rules, j, all[i], operation);
+
+        if (parts > 0 && parts < fewest) {
+            fewest = parts;
+            nearest = rules;
+        }
+    }
+    if (fewest <= NG_N_RULES)
+        j->plan.acts_like = &nearest;
+    j->plan.unexplained = false;
+
+    const ng_status status = ng_verify_explain(&j->result, &j->plan, error);
+
+    j->plan.acts_like = NULL;
+    return status;
+}
+
+/* ---- one profile --------------------------------------------------------- */
+
+/* Hold the subject to one profile. Null without memory. */
+static judged *judge(const arguments *a, const char *name,
+                     const ng_operation *operation,
+                     const ng_chosen_subject *chosen)
+{
+    judged *j = calloc(1, sizeof *j);
+    ng_error error = {""};
+
+    if (j == NULL)
+        return NULL;
+    j->plan = (ng_verify_plan){.subject = chosen->subject,
+                               .host = chosen->host,
+                               .expected = &ng_subject_reference,
+                               .oracle = ng_subject_find("oracle"),
+                               .profile = &j->profile,
+                               .seed = a->seed,
+                               .n_shards = 1,
+                               .unexplained = true};
+    if (j->plan.oracle != NULL && j->plan.oracle->bounds == NULL)
+        j->plan.oracle = NULL;
+    if (ng_profile_load(&j->profile, name, &error) != NG_OK)
+        j->status = ng_complain(NG_EXIT_USAGE, "identify", "%s", error.text);
     else
-        *status = ng_set_apply(&profile, &plan, "identify", a->set, a->n_set);
-    if (*status == NG_EXIT_OK
-        && ng_verify(result, &operation, 1, &plan, &error) != NG_OK)
-        *status =
+        j->status =
+            ng_set_apply(&j->profile, &j->plan, "identify", a->set, a->n_set);
+    memcpy(j->pinned, j->profile.pinned, sizeof j->pinned);
+    if (j->status == NG_EXIT_OK
+        && ng_verify(&j->result, &operation, 1, &j->plan, &error) != NG_OK)
+        j->status =
             ng_complain(NG_EXIT_ENVIRONMENT, "identify", "%s", error.text);
-    if (*status == NG_EXIT_OK && result->cases == 0 && chosen->host != NULL
-        && ask_otherwise(asked, sizeof asked, &profile, &expected,
+    if (j->status == NG_EXIT_OK && equals(j))
+        j->silent = is_silent(j, operation);
+    if (j->status == NG_EXIT_OK && j->result.cases == 0 && chosen->host != NULL
+        && ask_otherwise(j->asked, sizeof j->asked, &j->profile, &j->expected,
                          operation->name, chosen->host)) {
-        plan.expected_rules = &expected;
-        if (ng_verify(result, &operation, 1, &plan, &error) != NG_OK)
-            *status =
+        j->plan.expected_rules = &j->expected;
+        if (ng_verify(&j->result, &operation, 1, &j->plan, &error) != NG_OK)
+            j->status =
                 ng_complain(NG_EXIT_ENVIRONMENT, "identify", "%s", error.text);
     }
-    if (*status == NG_EXIT_OK) {
-        for (int v = 0; v < NG_N_VERDICTS; v++)
-            if (ng_verdict_is_failure((ng_verdict_kind)v)
-                && result->verdicts[v] > 0)
-                *status = NG_EXIT_SUBJECT;
-        verdict = result->failed_cases > 0 ? "differs"
-                  : result->cases > 0      ? "equal"
-                                           : "not covered";
-        /* A line's variant goes by the profile: one asked otherwise cannot be
-         * replayed under it, and stands here only where nothing simpler does. */
-        if (result->n_failures > 0
-            && (*asked == '\0' || *result->shrunk == '\0'))
-            ng_failure_print(line, sizeof line, &result->failure[0]);
-        entry = json_pack(
-            "{s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:s, s:s,"
-            " s:s, s:s}",
-            "profile", profile.name, "version", profile.version, "verdict",
-            verdict, "variants", (json_int_t)result->variants, "cases",
-            (json_int_t)result->cases, "failed_cases",
-            (json_int_t)result->failed_cases, "differences",
-            (json_int_t)result->differences, "diagnosis", result->diagnosis,
-            "failure", line, "shrunk", result->shrunk, "asked", asked);
-    }
-    free(result);
-    return entry;
+    for (int v = 0; v < NG_N_VERDICTS && j->status == NG_EXIT_OK; v++)
+        if (ng_verdict_is_failure((ng_verdict_kind)v)
+            && j->result.verdicts[v] > 0)
+            j->status = NG_EXIT_SUBJECT;
+    return j;
+}
+
+static json_t *entry_of(const judged *j)
+{
+    const ng_operation_result *result = &j->result;
+    const char *verdict = result->failed_cases > 0 ? "differs"
+                          : result->cases == 0     ? "not covered"
+                          : j->silent              ? "says nothing of it"
+                                                   : "equal";
+    char line[1536] = "";
+
+    /* A line's variant goes by the profile: one asked otherwise cannot be
+     * replayed under it, and stands here only where nothing simpler does. */
+    if (result->n_failures > 0
+        && (*j->asked == '\0' || *result->shrunk == '\0'))
+        ng_failure_print(line, sizeof line, &result->failure[0]);
+    return json_pack(
+        "{s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:s, s:s,"
+        " s:s, s:s}",
+        "profile", j->profile.name, "version", j->profile.version, "verdict",
+        verdict, "variants", (json_int_t)result->variants, "cases",
+        (json_int_t)result->cases, "failed_cases",
+        (json_int_t)result->failed_cases, "differences",
+        (json_int_t)result->differences, "diagnosis", result->diagnosis,
+        "failure", line, "shrunk", result->shrunk, "asked", j->asked);
 }
 
 static const char *text_of(const json_t *entry, const char *key)
@@ -234,31 +384,44 @@ static int64_t number_of(const json_t *entry, const char *key)
     return json_integer_value(json_object_get(entry, key));
 }
 
+/* "NAME: ocp, ng", of the profiles with that verdict. Returns how many. */
+static int print_names(const char *label, const json_t *list,
+                       const char *verdict)
+{
+    json_t *entry;
+    size_t i, size;
+    int n = 0;
+    char *names = NULL;
+    FILE *to = open_memstream(&names, &size);
+
+    json_array_foreach(list, i, entry)
+        if (to != NULL && strcmp(text_of(entry, "verdict"), verdict) == 0)
+            fprintf(to, "%s%s", n++ > 0 ? ", " : "", text_of(entry, "profile"));
+    if (to != NULL)
+        fclose(to);
+    if (n > 0 && names != NULL)
+        ng_print_paragraph(stdout, INDENT, "%s: %s", label, names);
+    free(names);
+    return n;
+}
+
 /* Which it equals comes first; why it does not equal the others, below. */
 static void print(const json_t *list, const char *subject,
                   const char *operation)
 {
-    enum { INDENT = 5 };
     json_t *entry;
     size_t i;
-    int n = 0, wide = (int)strlen("profile");
-    char *equals = NULL;
-    size_t size;
-    FILE *to = open_memstream(&equals, &size);
+    int wide = (int)strlen("profile");
 
     json_array_foreach(list, i, entry) {
         const int length = (int)strlen(text_of(entry, "profile"));
 
         wide = length > wide && length < 40 ? length : wide;
-        if (to != NULL && strcmp(text_of(entry, "verdict"), "equal") == 0)
-            fprintf(to, "%s%s", n++ > 0 ? ", " : "", text_of(entry, "profile"));
     }
-    if (to != NULL)
-        fclose(to);
     ng_print_paragraph(stdout, INDENT, "%s, %s", subject, operation);
-    ng_print_paragraph(stdout, INDENT, "equals: %s",
-                       n > 0 && equals != NULL ? equals : "none");
-    free(equals);
+    if (print_names("equals", list, "equal") == 0)
+        ng_print_paragraph(stdout, INDENT, "equals: none");
+    print_names("say nothing of it", list, "says nothing of it");
     printf("\n%-*s variants    cases differences\n", wide, "profile");
     json_array_foreach(list, i, entry) {
         ng_print_escaped(stdout, NG_TO_TERMINAL, text_of(entry, "profile"));
@@ -296,55 +459,76 @@ static bool equals_any(const json_t *list)
     return false;
 }
 
+/* Under all profiles first, for what a subject equals says in what it parts from
+ * the others. Fills list; returns the exit status. */
+static int judge_all(json_t *list, const arguments *a,
+                     const ng_operation *operation,
+                     const ng_chosen_subject *chosen, judged **all, int n)
+{
+    int worst = NG_EXIT_OK, status = NG_EXIT_OK;
+    ng_error error = {""};
+    ng_progress bar;
+
+    ng_progress_begin(&bar, a->quiet, "profiles");
+    for (int i = 0; i < n && status == NG_EXIT_OK; i++) {
+        const char *name =
+            a->n_profiles == 0 ? ng_profile_name(i) : a->profile[i];
+
+        all[i] = judge(a, name, operation, chosen);
+        ng_progress_update(&bar, name, i + 1, n);
+        if (all[i] == NULL)
+            status =
+                ng_complain(NG_EXIT_ENVIRONMENT, "identify", "out of memory");
+        else if (all[i]->status == NG_EXIT_SUBJECT)
+            worst = NG_EXIT_SUBJECT;
+        else
+            status = all[i]->status;
+    }
+    for (int i = 0; i < n && status == NG_EXIT_OK; i++) {
+        if (all[i]->result.n_failures > 0
+            && explain(all[i], all, n, operation, &error) != NG_OK)
+            status =
+                ng_complain(NG_EXIT_ENVIRONMENT, "identify", "%s", error.text);
+        else if (json_array_append_new(list, entry_of(all[i])) != 0)
+            status =
+                ng_complain(NG_EXIT_ENVIRONMENT, "identify", "out of memory");
+    }
+    ng_progress_end(&bar);
+    return status != NG_EXIT_OK ? status : worst;
+}
+
 static int run(const arguments *a, const ng_operation *operation,
                const ng_chosen_subject *chosen)
 {
     json_t *list = json_array();
-    int worst = NG_EXIT_OK, total = a->n_profiles;
-    ng_progress bar;
-    const char *name;
+    int status, n = a->n_profiles;
+    judged **all;
 
-    while (a->n_profiles == 0 && ng_profile_name(total) != NULL)
-        total++;
-    ng_progress_begin(&bar, a->quiet, "profiles");
-
-    for (int i = 0; (name = a->n_profiles == 0  ? ng_profile_name(i)
-                            : i < a->n_profiles ? a->profile[i]
-                                                : NULL)
-                    != NULL;
-         i++) {
-        int status = NG_EXIT_OK;
-        json_t *entry = judge(a, name, operation, chosen, &status);
-
-        ng_progress_update(&bar, name, i + 1, total);
-
-        if (status != NG_EXIT_OK)
-            worst = status;
-        if (status != NG_EXIT_OK && status != NG_EXIT_SUBJECT) {
-            ng_progress_end(&bar);
-            json_decref(entry);
-            json_decref(list);
-            return status;
-        }
-        if (json_array_append_new(list, entry) != 0) {
-            json_decref(list);
-            return ng_complain(NG_EXIT_ENVIRONMENT, "identify",
-                               "out of memory");
-        }
+    while (a->n_profiles == 0 && ng_profile_name(n) != NULL)
+        n++;
+    all = calloc((size_t)n, sizeof(judged *));
+    status = all != NULL ? judge_all(list, a, operation, chosen, all, n)
+                         : ng_complain(NG_EXIT_ENVIRONMENT, "identify",
+                                       "out of memory");
+    for (int i = 0; all != NULL && i < n; i++)
+        free(all[i]);
+    free(all);
+    if (status != NG_EXIT_OK && status != NG_EXIT_SUBJECT) {
+        json_decref(list);
+        return status;
     }
-    ng_progress_end(&bar);
-    if (worst == NG_EXIT_OK && !equals_any(list))
-        worst = NG_EXIT_DIFFERENCE;
+    if (status == NG_EXIT_OK && !equals_any(list))
+        status = NG_EXIT_DIFFERENCE;
     if (a->json) {
         const int printed = ng_print_json(
             json_pack("{s:s, s:s, s:o}", "subject", chosen->subject->name,
                       "operation", operation->name, "profiles", list));
 
-        return printed != NG_EXIT_OK ? printed : worst;
+        return printed != NG_EXIT_OK ? printed : status;
     }
     print(list, chosen->subject->name, operation->name);
     json_decref(list);
-    return worst;
+    return status;
 }
 
 int ng_cmd_identify(int argc, char **argv)
