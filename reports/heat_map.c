@@ -82,8 +82,10 @@ static void print_cell(FILE *out, const json_t *tally)
 
         fprintf(out, " style=\"background:rgba(var(--bad-rgb),%.2f)\">",
                 0.18 + 0.6 * sqrt(share));
-        if (share < 0.01)
+        if (share < 0.01) /* neither none nor all but where it is so */
             fputs("&lt;1", out);
+        else if (share > 0.99 && share < 1)
+            fputs("&gt;99", out);
         else
             fprintf(out, "%.0f", 100 * share);
         fputs("</td>", out);

@@ -4,6 +4,7 @@
  */
 #include <math.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
 
 #include "reports/grouped_number.h"
@@ -25,6 +26,12 @@ enum {
 static const char *name_of(const json_t *operation)
 {
     return json_string_value(json_object_get(operation, "operation"));
+}
+
+/* A sum of counts as a count; of a file's, it may pass what one holds. */
+static int64_t whole(double n)
+{
+    return n < 0x1p63 ? (int64_t)n : INT64_MAX;
 }
 
 static double row_number(const json_t *row, size_t i)
@@ -123,7 +130,7 @@ static void bar(FILE *out, const char *class, double x, double width, double n,
             "<rect class=\"%s\" x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" "
             "height=\"%.2f\"><title>%s: %s</title></rect>",
             class, x, TOP + DEEP - height, width, height, title,
-            ng_number_grouped(digits, sizeof digits, (int64_t)n));
+            ng_number_grouped(digits, sizeof digits, whole(n)));
 }
 
 /* ---- errors in ULPs ---- */
@@ -168,8 +175,9 @@ static void plot_ulp(FILE *out, const json_t *operation)
 
     begin_card(out, operation);
     fprintf(out, "<p>%s units, %.*f %% within 1 ULP</p>",
-            ng_number_grouped(digits, sizeof digits, (int64_t)sum),
-            inside < sum ? 3 : 0, sum > 0 ? 100 * inside / sum : 0);
+            ng_number_grouped(digits, sizeof digits, whole(sum)),
+            inside < sum ? 3 : 0, /* never 100.000 */
+            sum > 0 ? floor(1e5 * (inside / sum)) / 1e3 : 0);
     begin_plot(out, operation, "errors in ULPs");
     count_axis(out, decades);
     for (size_t i = 0; i < n; i++) {
@@ -358,7 +366,7 @@ static void plot_error(FILE *out, const json_t *operation)
         elements += row_number(row, 1);
     begin_card(out, operation);
     fprintf(out, "<p>%s elements</p>",
-            ng_number_grouped(digits, sizeof digits, (int64_t)elements));
+            ng_number_grouped(digits, sizeof digits, whole(elements)));
     begin_plot(out, operation, "relative error by magnitude");
     error_axis(out, &v);
     error_line(out, "most", &v, most_of);
@@ -401,7 +409,7 @@ static void plot_scales(FILE *out, const json_t *operation)
     begin_card(out, operation);
     fprintf(
         out, "<p>%s finite, %s NaN, %s zero</p>",
-        ng_number_grouped(a, sizeof a, (int64_t)sum),
+        ng_number_grouped(a, sizeof a, whole(sum)),
         ng_number_grouped(b, sizeof b,
                           json_integer_value(json_object_get(scales, "nan"))),
         ng_number_grouped(c, sizeof c,

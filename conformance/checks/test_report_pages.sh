@@ -108,6 +108,18 @@ has 'The smallest case: <code>x\[1\]</code>' $page
 has '<summary>1 more lines</summary>' $page
 has '<td class="hit" title="1 of [0-9]+ cases differ" style="background:rgba\(var\(--bad-rgb\),0\.[0-9]+\)">[0-9]+</td>' $page
 
+# What is nearly all is not said to be all: 1 of 1000 cases right, 1 of 10^9
+# units far off; nor do counts past 2^63 in sum do harm.
+mkdir nearly
+tr -d '\n' < bad/verify.json | sed -E \
+    's/"cases": *[0-9]+, *"failed_cases": *1,/"cases": 1000, "failed_cases": 999,/g
+     s/"ulp": *\[ *\]/"ulp": [999999999, 0, 0, 0, 0, 0, 0, 0, 0, 1]/
+     s/"ulp": *\[ *\]/"ulp": [9223372036854775807, 9223372036854775807, 0, 0, 0, 0, 0, 0, 0]/' > nearly/verify.json
+report 0 nearly
+has 'title="999 of 1000 cases differ" style="[^"]*">&gt;99</td>' nearly/verify.html
+has '<p>1 000 000 000 units, 99.999 % within 1 ULP</p>' nearly/verify.html
+has '<p>9 223 372 036 854 775 807 units, 100 % within 1 ULP</p>' nearly/verify.html
+
 # ---- hostile strings in a file --------------------------------------------------------
 evil='<script>alert(1)<\/script><img src=x onerror="a"> \\u001b[2J\\u202e\\ud83d\\ude00 ` | [a](javascript:b)'
 mkdir evil

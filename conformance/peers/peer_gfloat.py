@@ -73,7 +73,7 @@ def quantize(rules, inputs, attributes):
     parts[leave] = 0
     scale = np.array([[block.compute_scale_amax(2, part) for part in row] for row in parts])
     scale = scale.reshape(parts.shape[:2])
-    codes = rounded("e2m1", parts / scale[..., None], rules, None) 
+    codes = rounded("e2m1", parts / scale[..., None], rules, None)
     return {"y.codes": tensors.pack(codes.astype(np.uint8).reshape(rows, -1)[:, :cols]),
             "y.scales": (np.log2(scale) + 127).astype(np.uint8),
             "left out": {"y.codes": np.repeat(leave, 16, axis=1)[:, :-(-cols // 2)], "y.scales": leave}}

@@ -43,6 +43,8 @@ def answer(operation, rules, inputs, attributes):
         raise ValueError("the whole is not what its parts make")
     sign = np.signbit(element.numpy())
     codes = np.searchsorted(values, np.abs(element.numpy()))
+    if not np.array_equal(np.take(values, codes, mode="clip"), np.abs(element.numpy())):
+        raise ValueError("a number over its scale is no code")
     scale, bad = shared.numpy()[..., 0], bad.numpy()
     scales = np.where(bad[..., 0], 255, scale + 127).astype(np.uint8)
     if operation == "quantize_mxfp4":
