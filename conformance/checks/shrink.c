@@ -183,6 +183,8 @@ static void name_the_rule(ng_operation_result *result, ng_search *s)
     const size_t used = strlen(result->diagnosis);
     char words[384];
 
+    if (s->plan->recall != NULL) /* nobody to ask: any rule would answer yes */
+        return;
     for (int r = 0; all->is_rules && r < NG_N_RULES; r++) {
         const ng_rule rule = (ng_rule)r;
         const ng_rules *asked = s->plan->expected_rules != NULL

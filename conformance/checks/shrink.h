@@ -7,8 +7,9 @@
  * Greedy: leave out, in halves and then one by one; then zero elements, bring
  * scales and numbers to 1, clear signs and fraction bits; again while anything
  * changes. The subject and the specification are asked at most NG_SHRINK_TRIES
- * times, never about a case larger than the first, and no clock decides: the
- * same subject gives the same small case.
+ * times, and once more for each of several rules in which the subject parts, to
+ * say which of them the small case takes; never about a case larger than the
+ * first, and no clock decides: the same subject gives the same small case.
  */
 #ifndef NG_CONFORMANCE_CHECKS_SHRINK_H
 #define NG_CONFORMANCE_CHECKS_SHRINK_H

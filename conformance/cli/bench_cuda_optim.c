@@ -27,15 +27,16 @@ typedef struct row {
     bool fp32; /* weights, states and gradients */
 } row;
 
-#define SIZES(operation, kind)                                             \
-    {operation, "ng, 24 bits", kind, "ng", 1 << 20, 1, false},             \
-        {operation, "ng, 24 bits", kind, "ng", 1 << 24, 1, false},         \
-        {operation, "ng, 24 bits", kind, "ng", 1 << 27, 1, false},         \
-        {operation, "ng, 24 bits", kind, "ng", 1 << 30, 1, false},         \
-        {operation, "ng, 2000 of them", kind, "ng", 1 << 30, 2000, false}, \
-        {operation, "flashoptim", kind, "flashoptim", 1 << 27, 1, false},  \
-    {                                                                      \
-        operation, "ng, FP32", kind, "ng", 1 << 27, 1, true                \
+#define SIZES(operation, kind)                                              \
+    {operation, "ng, 24 bits", kind, "ng", 1 << 20, 1, false},              \
+        {operation, "ng, 24 bits", kind, "ng", 1 << 24, 1, false},          \
+        {operation, "ng, 24 bits", kind, "ng", 1 << 27, 1, false},          \
+        {operation, "ng, 24 bits", kind, "ng", 1 << 30, 1, false},          \
+        {operation, "ng, 2000 of them", kind, "ng", INT64_C(1) << 31, 2000, \
+         false},                                                            \
+        {operation, "flashoptim", kind, "flashoptim", 1 << 27, 1, false},   \
+    {                                                                       \
+        operation, "ng, FP32", kind, "ng", 1 << 27, 1, true                 \
     }
 
 static const row rows[] = {
@@ -122,9 +123,8 @@ static int64_t array_bytes(const row *r, array a, int64_t n)
     }
 }
 
-/* Sizes of a list: from 10^3 to 10^7, evenly in their logarithms, shuffled;
- * what is left of the total goes to the last. Odd sizes, as biases have
- * them. */
+/* Sizes of a list: from 10^3 to 10^7, evenly in their logarithms, shuffled:
+ * 2000 of them have 2.2 10^9 elements. Odd sizes, as biases have them. */
 static void make_sizes(optim_case *c)
 {
     const int count = c->row->n_parameters;

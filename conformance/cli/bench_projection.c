@@ -33,14 +33,14 @@ static void note(json_t *list, double oracle, double both)
     json_t *object;
     size_t i;
 
-    json_array_foreach(
-        list, i,
-        object) if (strcmp(json_string_value(json_object_get(object, "op")),
-                           "encode_e4m3")
-                    == 0)
-        json_object_set_new(object, "all_fp32_two_processes",
-                            json_pack("{s:f, s:f}", "oracle_seconds", oracle,
-                                      "oracle_and_reference_seconds", both));
+    json_array_foreach(list, i, object)
+        if (strcmp(json_string_value(json_object_get(object, "op")),
+                   "encode_e4m3")
+            == 0)
+            json_object_set_new(
+                object, "all_fp32_two_processes",
+                json_pack("{s:f, s:f}", "oracle_seconds", oracle,
+                          "oracle_and_reference_seconds", both));
 }
 
 int ng_bench_project(const ng_subject *oracle, json_t *list)
@@ -59,7 +59,10 @@ int ng_bench_project(const ng_subject *oracle, json_t *list)
         const double a = sweep(oracle, x, y) * per_process;
         const double b = sweep(&ng_subject_reference, x, y + N) * per_process;
 
-        if (memcmp(y, y + N, N) != 0)
+        if (!isfinite(a + b))
+            status = ng_complain(NG_EXIT_ENVIRONMENT, "bench",
+                                 "encode_e4m3: the sweep was not made");
+        else if (memcmp(y, y + N, N) != 0)
             status = ng_complain(NG_EXIT_DIFFERENCE, "bench",
                                  "encode_e4m3: oracle and reference differ");
         else if (list != NULL)
