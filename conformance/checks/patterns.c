@@ -302,9 +302,15 @@ static bool past_the_groups(const ng_wrong_unit *w)
 
     if (offsets == NULL)
         return false;
-    if (ng_elements_of(&y, w->call, "y"))
+    if (is_named(w, "values")) /* of SwiGLU, before they are quantised */
+        return w->index[0] >= offsets[n];
+    if (ng_elements_of(&y, w->call, "y")) {
+        if (w->tensor == y.scales) /* one line a row */
+            return !y.scales_flipped && y.block_rows == 1
+                   && w->index[0] >= offsets[n];
         return w->tensor == y.codes
                && w->index[y.flipped ? 1 : 0] >= offsets[n];
+    }
     return strstr(w->call->operation, "wgrad") == NULL
            && w->index[0] >= offsets[n];
 }

@@ -204,6 +204,41 @@ START_TEST(cut_alignment)
 }
 END_TEST
 
+/* Rows after the last group are cleared, of codes and of scales. */
+static ng_status rest_cleared(const ng_call *call)
+{
+    const ng_status status = ng_subject_reference.run(call);
+    const ng_tensor *offsets = ng_call_input(call, "offsets");
+
+    if (status != NG_OK || offsets == NULL)
+        return status;
+    for (int i = 0; i < call->n_outputs; i++) {
+        const ng_tensor *t = &call->output[i];
+
+        if (t->rank != 2)
+            continue;
+        for (int64_t r = ((const int64_t *)offsets->data)[offsets->shape[0] - 1];
+             r < t->shape[0]; r++)
+            for (int64_t c = 0; c < t->shape[1]; c++)
+                ng_unit_put(t, (const int64_t[2]){r, c}, 0);
+    }
+    return NG_OK;
+}
+
+START_TEST(trap_scales_past_the_groups)
+{
+    static const char *const axes[] = {"rounding=nearest-even",
+                                       "mxfp4.scale=floor", "x=bf16",
+                                       "scales=ue8m0"};
+
+    strange = rest_cleared;
+    const ng_operation_result *result = hold("quantize_mxfp4", NULL, axes, 4);
+
+    ck_assert_msg(strncmp(result->diagnosis, "rows past the groups", 20) == 0,
+                  "%s", result->diagnosis);
+}
+END_TEST
+
 /* The code of 2^-9 read as 0: one case has it. */
 static ng_status least_lost(const ng_call *call)
 {
@@ -240,6 +275,7 @@ int main(void)
     tcase_add_test(tcase, nothing_to_diagnose);
     tcase_add_test(tcase, trap_no_sign_to_lose);
     tcase_add_test(tcase, cut_alignment);
+    tcase_add_test(tcase, trap_scales_past_the_groups);
     tcase_add_test(tcase, one_failure);
     suite_add_tcase(suite, tcase);
     return run_suite(suite);
