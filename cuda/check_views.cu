@@ -42,11 +42,14 @@ ng_status ng_cuda_check_call(const ng_options *options, int64_t rows,
     if (options != nullptr && options->rules != nullptr
         && !ng_rules_for_kernels(options->rules))
         return NG_BAD_RULES;
-    if (launch->events != nullptr && (uintptr_t)launch->events % 8 != 0)
+    if ((uintptr_t)launch->events % 8 != 0
+        || (uintptr_t)launch->refusal % 4 != 0)
         return NG_BAD_POINTER;
     if (!is_ragged(options))
         return NG_OK;
-    if (options->groups->n_groups < 0)
+    /* So many offsets no memory holds: sums with the rows stay below 2^63. */
+    if (options->groups->n_groups < 0
+        || options->groups->n_groups >= INT64_MAX / (int64_t)sizeof(int64_t))
         return NG_BAD_GROUPS;
     return check_pointer(options->groups->offsets, sizeof(int64_t));
 }
@@ -99,8 +102,11 @@ ng_status ng_cuda_check_fp8(const ng_fp8 *tensor, unsigned forms,
                  : ng_cuda_check_codes(tensor->codes, tensor->rows,
                                        tensor->cols, tensor->ld);
 
-    if (status != NG_OK || tensor->rows == 0 || tensor->cols == 0)
+    if (status != NG_OK)
         return status;
+    if (tensor->rows == 0 || tensor->cols == 0) /* no scales, of some type */
+        return ng_cuda_check_scales(&tensor->scales, NG_CUDA_SCALES, 0, 0,
+                                    true);
     return ng_cuda_check_scales(&tensor->scales, NG_CUDA_SCALES,
                                 col_form                     ? tensor->cols
                                 : tensor->form == NG_FP8_ROW ? tensor->rows
@@ -140,4 +146,13 @@ ng_status ng_cuda_check_scales(const ng_scales *scales, unsigned dtypes,
         && step <= (lines - 1) * ld)
         return NG_BAD_LAYOUT;
     return check_pointer(scales->data, size);
+}
+
+ng_status ng_cuda_check_workspace(const ng_cuda_launch *launch, int64_t bytes)
+{
+    if (bytes == 0)
+        return NG_OK;
+    if (bytes > launch->workspace_bytes)
+        return NG_NO_MEMORY;
+    return check_pointer(launch->workspace, 256);
 }

@@ -8,7 +8,7 @@
  *                   scales would fall together, or a form that does not fit
  *   NG_BAD_POINTER  null, or not aligned for its type, where there are elements
  * How many rows a ragged tensor uses is not known: pointers are checked as if
- * all were, the distance of its lines of scales is not.
+ * all were; of the strides of its scales only that they are positive.
  */
 #ifndef NG_CUDA_CHECK_VIEWS_H
 #define NG_CUDA_CHECK_VIEWS_H
@@ -24,8 +24,8 @@ enum {
     NG_CUDA_FP8_FORMS = 1 << NG_FP8_ROW | 1 << NG_FP8_COL | 1 << NG_FP8_TILE
 };
 
-/* Shape, rules, and that offsets are given and aligned. options may be null,
- * launch not. */
+/* Shape, rules, and that offsets are given and aligned, as the launch's own
+ * pointers are. options may be null; a null launch is NG_BAD_POINTER. */
 ng_status ng_cuda_check_call(const ng_options *options, int64_t rows,
                              int64_t cols, const ng_cuda_launch *launch);
 
@@ -42,5 +42,9 @@ ng_status ng_cuda_check_codes(const uint8_t *codes, int64_t lines,
 /* n scales in each of `lines` lines; `known`: so many, or no more than that. */
 ng_status ng_cuda_check_scales(const ng_scales *scales, unsigned dtypes,
                                int64_t lines, int64_t n, bool known);
+
+/* Whether the launch's workspace has so many bytes, NG_NO_MEMORY if not, and
+ * begins where launch.h says. An operation that needs none takes any. */
+ng_status ng_cuda_check_workspace(const ng_cuda_launch *launch, int64_t bytes);
 
 #endif

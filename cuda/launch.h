@@ -7,11 +7,15 @@
  *     the host never reads: offsets that break their rules are the caller's
  *     error. options->events, a host counter, is not touched: see below.
  *   - It only enqueues work on the stream: nothing is synchronized, allocated
- *     or printed. A status other than NG_OK means that nothing was enqueued.
+ *     or printed. A refusal, any status that CUDA did not give, means
+ *     that nothing was enqueued.
  *   - Every result is that of the reference, bit for bit, for any sizes,
  *     strides and pointers that the views' types allow. Pointers and lines on
  *     16-byte boundaries take the fast path.
- *   - NG_BAD_POINTER also for a pointer that is not aligned for its type.
+ *   - NG_BAD_POINTER also for a pointer that is not aligned for its type, and
+ *     for no launch. NG_DEVICE_ERROR, NG_NO_DEVICE or NG_NO_MEMORY where CUDA
+ *     says so (ng_cuda_error_text() of device.h): what was enqueued then is not
+ *     known, and CUDA may speak of work that came before.
  */
 #ifndef NG_CUDA_LAUNCH_H
 #define NG_CUDA_LAUNCH_H

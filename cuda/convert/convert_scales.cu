@@ -56,7 +56,8 @@ extern "C" ng_status ng_cuda_convert_scales(const ng_scales *y,
                                          NG_CUDA_GENERAL_BLOCKS);
     const cudaStream_t stream = (cudaStream_t)launch->stream;
 
-    if (may_refuse && launch->refusal == nullptr)
+    if (may_refuse
+        && (launch->refusal == nullptr || (uintptr_t)launch->refusal % 4 != 0))
         return NG_BAD_POINTER;
     if (lines == 0 || n == 0)
         return NG_OK;

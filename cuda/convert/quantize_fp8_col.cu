@@ -529,6 +529,11 @@ extern "C" ng_status ng_cuda_quantize_fp8_row_col(const ng_fp8 *y_row,
     fast_job job = job_of(*y_col, *x, ng_cuda_options_of(options));
 
     job.y_row = *y_row;
+    if (job.o.rules.fp8_scale != NG_FP8_POW2
+        && (job.o.rules.rounding == NG_STOCHASTIC
+            || y_row->scales.dtype != NG_FP32
+            || y_col->scales.dtype != NG_FP32))
+        return NG_BAD_RULES;
     if (job.o.rules.rounding != NG_NEAREST_EVEN || launch->events != nullptr
         || thread_blocks(job, wide::COLS) > INT32_MAX) {
         /* Two passes, as two calls; counted once. */
@@ -539,9 +544,6 @@ extern "C" ng_status ng_cuda_quantize_fp8_row_col(const ng_fp8 *y_row,
         return status == NG_OK ? ng_cuda_quantize_fp8(y_col, x, options, &quiet)
                                : status;
     }
-    if (job.o.rules.fp8_scale != NG_FP8_POW2
-        && (y_row->scales.dtype != NG_FP32 || y_col->scales.dtype != NG_FP32))
-        return NG_BAD_RULES;
     return x->rows == 0 || x->cols == 0
                ? NG_OK
                : enqueue_numbers<wide, true>(x->dtype, job, launch);
