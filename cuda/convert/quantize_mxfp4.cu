@@ -221,6 +221,7 @@ static bool is_fast(const ng_mxfp4 *y, const ng_matrix *x,
 {
     return o.rules.rounding == NG_NEAREST_EVEN && launch->events == nullptr
            && x->cols % NG_MXFP4_BLOCK == 0
+           && x->cols <= UINT32_MAX /* columns are counted in 32 bits */
            && x->rows <= UINT32_MAX / (x->cols / NG_MXFP4_BLOCK)
            && ng_cuda_is_aligned(x->data,
                                  x->ld * (int64_t)ng_dtype_size(x->dtype))

@@ -147,6 +147,7 @@ int64_t places_of(int64_t cols)
 bool reads_fast(const ng_cuda_swiglu_backward_job &job)
 {
     return job.gate.cols % CHUNK == 0
+           && job.gate.cols <= INT32_MAX /* columns are counted in 32 bits */
            && job.gate.rows * places_of(job.gate.cols) <= INT32_MAX
            && ng_cuda_is_aligned(job.grad_y.data, 2 * job.grad_y.ld)
            && ng_cuda_is_aligned(job.gate.data, 2 * job.gate.ld)
