@@ -116,7 +116,8 @@ ng_gemm_rows_load(const CUtensorMap *map_a, const CUtensorMap *map_b,
                                    b_row + shape::cols / 2);
             }
             /* The engine starts on 16-byte boundaries only: three scales too
-             * many, at most, before those of the tile. */
+             * many, at most, before those of the tile; and four, at most, of
+             * the rows behind it. They are read by nobody. */
             if (scales_by_engine)
                 ng_tma_load_2d(shared + shape::scales_at
                                    + ring.stage * shape::scale_bytes,

@@ -47,11 +47,14 @@ inline ng_status ng_gemm_map_lines(CUtensorMap *map, const ng_cuda_lines &x,
     return ng_cuda_tensor_map(map, &view);
 }
 
-/* Whether the copy engine can load this plane: FP32, neighbouring lines side by
- * side, on 16-byte boundaries. */
-inline bool ng_gemm_scales_by_engine(const ng_scales *scales, int64_t n)
+/* Whether the copy engine can load this plane of n scales in each of `lines`
+ * lines: FP32, neighbouring lines side by side, on 16-byte boundaries. A map's
+ * lines must not overlap, as those of a ragged tensor's unused rows may. */
+inline bool ng_gemm_scales_by_engine(const ng_scales *scales, int64_t lines,
+                                     int64_t n)
 {
     return scales->dtype == NG_FP32 && scales->ld == 1
+           && (n <= 1 || scales->step >= lines)
            && ng_cuda_is_aligned(scales->data, n > 1 ? scales->step * 4 : 16);
 }
 

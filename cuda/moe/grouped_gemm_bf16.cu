@@ -116,8 +116,10 @@ ng_status ng_cuda_grouped_gemm_bf16_fprop(const ng_matrix *d,
         return status;
     if (d->rows == 0 || n == 0 || n_matrices == 0)
         return NG_OK;
-    if (ng_cuda_grouped_gemm_bf16_workspace(a, b) > launch->workspace_bytes)
-        return NG_NO_MEMORY;
+    if ((status = ng_cuda_check_workspace(
+             launch, ng_cuda_grouped_gemm_bf16_workspace(a, b)))
+        != NG_OK)
+        return status;
 
     const cudaStream_t stream = (cudaStream_t)launch->stream;
     uint8_t *workspace = (uint8_t *)launch->workspace;
@@ -166,8 +168,10 @@ ng_status ng_cuda_grouped_gemm_bf16_wgrad(
         return status;
     if (n == 0 || k == 0 || n_matrices == 0)
         return NG_OK;
-    if (ng_cuda_grouped_gemm_bf16_workspace(a, b) > launch->workspace_bytes)
-        return NG_NO_MEMORY;
+    if ((status = ng_cuda_check_workspace(
+             launch, ng_cuda_grouped_gemm_bf16_workspace(a, b)))
+        != NG_OK)
+        return status;
 
     const cudaStream_t stream = (cudaStream_t)launch->stream;
     uint8_t *workspace = (uint8_t *)launch->workspace;

@@ -39,13 +39,16 @@ ng_status ng_cuda_grouped_gemm_fprop(const ng_matrix *d, const ng_fp8 *a,
         return status;
     if (d->rows == 0 || d->cols == 0 || n_matrices == 0)
         return NG_OK;
-    if (ng_cuda_grouped_gemm_fprop_workspace(a, b) > launch->workspace_bytes)
-        return NG_NO_MEMORY;
+    if ((status = ng_cuda_check_workspace(
+             launch, ng_cuda_grouped_gemm_fprop_workspace(a, b)))
+        != NG_OK)
+        return status;
 
     using shape = ng_gemm_rows;
     const cudaStream_t stream = (cudaStream_t)launch->stream;
     const int64_t n = d->cols, k = a->cols, blocks = ng_ceil_div(k, 128);
-    const bool by_engine = ng_gemm_scales_by_engine(&a->scales, blocks);
+    const bool by_engine =
+        ng_gemm_scales_by_engine(&a->scales, a->rows, blocks);
     const ng_gemm_rows_args args = {
         groups != nullptr ? groups->offsets : nullptr,
         (int)n_matrices,

@@ -27,13 +27,15 @@ int64_t ng_cuda_grouped_gemm_mxfp4_fprop_workspace(const ng_mxfp4 *a,
            + ng_cuda_lines_workspace(lines_of_b(b));
 }
 
-/* Bytes from a line of scales to the next where the engine can load them: side
- * by side, on 16-byte boundaries; else 0. */
-static int64_t scales_ld(const ng_scales *scales)
+/* Bytes from a line of n scales to the next where the engine can load them: side
+ * by side, on 16-byte boundaries, lines apart; else 0. */
+static int64_t scales_ld(const ng_scales *scales, int64_t n)
 {
     const int64_t ld = scales->ld * (int64_t)ng_dtype_size(scales->dtype);
 
-    return scales->step == 1 && ng_cuda_is_aligned(scales->data, ld) ? ld : 0;
+    return scales->step == 1 && ld >= n && ng_cuda_is_aligned(scales->data, ld)
+               ? ld
+               : 0;
 }
 
 ng_status ng_cuda_grouped_gemm_mxfp4_fprop(const ng_matrix *d,
@@ -59,15 +61,16 @@ ng_status ng_cuda_grouped_gemm_mxfp4_fprop(const ng_matrix *d,
         return NG_BAD_RULES;
     if (d->rows == 0 || d->cols == 0 || n_matrices == 0)
         return NG_OK;
-    if (ng_cuda_grouped_gemm_mxfp4_fprop_workspace(a, b)
-        > launch->workspace_bytes)
-        return NG_NO_MEMORY;
+    if ((status = ng_cuda_check_workspace(
+             launch, ng_cuda_grouped_gemm_mxfp4_fprop_workspace(a, b)))
+        != NG_OK)
+        return status;
 
     using shape = ng_gemm_mxfp4_rows;
     const cudaStream_t stream = (cudaStream_t)launch->stream;
     const int64_t n = d->cols, k = a->cols;
     const int64_t n_scales = ng_ceil_div(k, NG_MXFP4_BLOCK);
-    const int64_t a_scales_ld = scales_ld(&a->scales);
+    const int64_t a_scales_ld = scales_ld(&a->scales, n_scales);
     const bool by_engine = a_scales_ld > 0;
     ng_gemm_mxfp4_rows_args args = {
         {groups != nullptr ? groups->offsets : nullptr, (int)n_matrices,

@@ -39,6 +39,15 @@ int64_t ng_cuda_grouped_gemm_wgrad_workspace(const ng_fp8 *a, const ng_fp8 *b,
     return lay_out(a, b, options != nullptr ? options->groups : nullptr).bytes;
 }
 
+/* Whether the copies' columns, more than there are tokens, and the thread blocks
+ * that make them can be counted. lines: of both operands. */
+static bool copies_fit(int64_t lines, int64_t tokens, int64_t n_groups)
+{
+    return ng_gemm_copy_ld(tokens, n_groups) <= NG_GEMM_LARGEST_EXTENT
+           && ng_ceil_div(lines, NG_GEMM_REALIGN_LINES) * n_groups
+                  <= NG_GEMM_LARGEST_EXTENT;
+}
+
 static ng_status check(const ng_matrix *d, const ng_matrix *c, const ng_fp8 *a,
                        const ng_fp8 *b, const ng_options *options,
                        int64_t n_matrices, const ng_cuda_launch *launch)
@@ -56,6 +65,7 @@ static ng_status check(const ng_matrix *d, const ng_matrix *c, const ng_fp8 *a,
         || !ng_gemm_countable(n_matrices,
                               (n / ng_gemm_wgrad::rows + 1) * n_matrices,
                               k / ng_gemm_wgrad::cols + 2)
+        || !copies_fit(n + k, a->rows, n_matrices)
         || (c != nullptr && (c->rows != d->rows || c->cols != k)))
         return NG_BAD_SHAPE;
     if (c != nullptr && c->dtype != d->dtype)
@@ -107,17 +117,15 @@ ng_status ng_cuda_grouped_gemm_wgrad(const ng_matrix *d, const ng_matrix *c,
 
     const wgrad_workspace w = lay_out(a, b, groups);
 
-    if (w.bytes > launch->workspace_bytes)
-        return NG_NO_MEMORY;
-    if (launch->workspace == nullptr)
-        return NG_BAD_POINTER;
+    if ((status = ng_cuda_check_workspace(launch, w.bytes)) != NG_OK)
+        return status;
 
     using shape = ng_gemm_wgrad;
     const cudaStream_t stream = (cudaStream_t)launch->stream;
     const int64_t most_blocks = ng_ceil_div(tokens, 128) + n_matrices;
-    const bool by_engine = tokens > 0
-                           && ng_gemm_scales_by_engine(&a->scales, most_blocks)
-                           && ng_gemm_scales_by_engine(&b->scales, most_blocks);
+    const bool by_engine =
+        tokens > 0 && ng_gemm_scales_by_engine(&a->scales, n, most_blocks)
+        && ng_gemm_scales_by_engine(&b->scales, k, most_blocks);
     const int64_t *offsets = groups != nullptr ? groups->offsets : nullptr;
     uint8_t *workspace = (uint8_t *)launch->workspace;
     const ng_gemm_realign_args realign = {

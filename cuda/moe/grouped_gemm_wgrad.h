@@ -24,9 +24,9 @@ extern "C" {
  * and may be empty; the host never reads their offsets. Groups that do not
  * start on a multiple of 16 rows are first copied to where they do. The same
  * bits in every run.
- * Returns as launch.h says, NG_BAD_SHAPE also for T, N, K, G * N or a number of
- * tiles of 2^31 - 1024 and more, NG_NO_MEMORY for a workspace too small; never
- * a refusal. */
+ * Returns as launch.h says, NG_BAD_SHAPE also for T + 16 * G, N, K, G * N,
+ * G * (N + K) / 16 or a number of tiles of 2^31 - 1024 and more, NG_NO_MEMORY
+ * for a workspace too small; never a refusal. */
 ng_status ng_cuda_grouped_gemm_wgrad(const ng_matrix *d, const ng_matrix *c,
                                      const ng_fp8 *a, const ng_fp8 *b,
                                      const ng_options *options,

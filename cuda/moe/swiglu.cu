@@ -128,8 +128,7 @@ ng_status in_workspace(ng_matrix *out, const ng_matrix &gate, int i, int n,
 {
     const int64_t all = ng_cuda_swiglu_workspace(gate.rows, gate.cols, n);
 
-    if (launch->workspace == nullptr || launch->workspace_bytes < all
-        || all == 0)
+    if (all == 0 || ng_cuda_check_workspace(launch, all) != NG_OK)
         return NG_BAD_POINTER;
     *out = gate;
     out->dtype = NG_FP32;

@@ -21,7 +21,7 @@ extern "C" {
  * 16-byte boundaries (codes of MXFP4 on 8-byte ones). The rest makes the values
  * first and quantises them by ng_cuda_quantize_*.
  * Returns as launch.h says, NG_BAD_POINTER also for a workspace that is wanted
- * and missing or too small. Never a refusal. */
+ * and missing, too small or off a 256-byte boundary. Never a refusal. */
 ng_status ng_cuda_swiglu(const ng_matrix *y, const ng_matrix *gate,
                          const ng_matrix *up, const ng_options *options,
                          const ng_cuda_launch *launch);
