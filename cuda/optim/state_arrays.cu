@@ -28,7 +28,7 @@ static unsigned long long *events_of(const ng_cuda_launch *launch)
 static ng_status check(const ng_optim_options *options,
                        const ng_cuda_launch *launch)
 {
-    return (uintptr_t)counts_of(options) % 8 != 0
+    return launch == nullptr || (uintptr_t)counts_of(options) % 8 != 0
                    || (uintptr_t)events_of(launch) % 8 != 0
                ? NG_BAD_POINTER
                : NG_OK;
@@ -161,10 +161,12 @@ extern "C" ng_status ng_cuda_compand(const ng_state *y, const float *x,
                                      const ng_cuda_launch *launch)
 {
     const ng_status status = check_state(y, x, n, options, launch);
-    const cudaStream_t stream = (cudaStream_t)launch->stream;
 
     if (status != NG_OK || n == 0)
         return status;
+
+    const cudaStream_t stream = (cudaStream_t)launch->stream;
+
     if (y->coding == NG_STATE_FP32) {
         NG_CUDA_TRY(cudaMemcpyAsync(y->data, x, (size_t)n * 4,
                                     cudaMemcpyDeviceToDevice, stream));
@@ -183,11 +185,13 @@ extern "C" ng_status ng_cuda_expand(float *y, const ng_state *x, int64_t n,
                                     const ng_cuda_launch *launch)
 {
     const ng_status status = check_state(x, y, n, options, launch);
-    const cudaStream_t stream = (cudaStream_t)launch->stream;
-    ng_cuda_step_tensor t = {};
 
     if (status != NG_OK || n == 0)
         return status;
+
+    const cudaStream_t stream = (cudaStream_t)launch->stream;
+    ng_cuda_step_tensor t = {};
+
     if (x->coding == NG_STATE_FP32) {
         NG_CUDA_TRY(cudaMemcpyAsync(y, x->data, (size_t)n * 4,
                                     cudaMemcpyDeviceToDevice, stream));

@@ -29,6 +29,11 @@ extern "C" ng_status ng_cuda_step_constants(ng_step_constants *c,
                                      ng_status_text(status));
 }
 
+static int64_t chunks_of(int64_t n)
+{
+    return n / NG_CUDA_STEP_CHUNK + (n % NG_CUDA_STEP_CHUNK != 0);
+}
+
 /* ---- launching ----------------------------------------------------------- */
 
 static ng_status launch_job(ng_cuda_step_job *job, const ng_step_constants &c,
@@ -36,10 +41,10 @@ static ng_status launch_job(ng_cuda_step_job *job, const ng_step_constants &c,
                             const ng_optim_options *options,
                             const ng_cuda_launch *launch)
 {
-    const cudaStream_t stream = (cudaStream_t)launch->stream;
     const bool counted = options != nullptr && options->counts != nullptr;
 
-    if ((uintptr_t)skip % 4 != 0 || (uintptr_t)launch->events % 8 != 0
+    if (launch == nullptr || (uintptr_t)skip % 4 != 0
+        || (uintptr_t)launch->events % 8 != 0
         || (counted && (uintptr_t)options->counts % 8 != 0))
         return NG_BAD_POINTER;
     if (job->n_chunks == 0)
@@ -54,6 +59,7 @@ static ng_status launch_job(ng_cuda_step_job *job, const ng_step_constants &c,
                       ? (unsigned long long *)launch->events->count
                       : nullptr;
 
+    const cudaStream_t stream = (cudaStream_t)launch->stream;
     const ng_cuda_step_pick pick = ng_cuda_pick_step(job->form, c);
     static ng_cuda_step_launcher *const launchers[3][2] = {
         {ng_cuda_launch_sgd_ng, ng_cuda_launch_sgd_flashoptim},
@@ -88,7 +94,7 @@ extern "C" ng_status ng_cuda_step(const ng_weights *theta, const ng_state *m,
         ng_cuda_step_of(&job.form, &job.one, theta, m, v, g, n, own, options);
     if (status != NG_OK)
         return status;
-    job.n_chunks = n / NG_CUDA_STEP_CHUNK + (n % NG_CUDA_STEP_CHUNK != 0);
+    job.n_chunks = chunks_of(n);
     return job.n_chunks > INT32_MAX
                ? NG_BAD_SHAPE
                : launch_job(&job, own, skip, options, launch);
@@ -98,17 +104,12 @@ extern "C" ng_status ng_cuda_step(const ng_weights *theta, const ng_state *m,
  *
  * The parameters first, then the chunks, 8-byte aligned both. */
 
-static int64_t chunks_of(int64_t n)
-{
-    return n / NG_CUDA_STEP_CHUNK + (n % NG_CUDA_STEP_CHUNK != 0);
-}
-
-/* Chunks of all, or -1. */
+/* Chunks of all, or -1; a table of so many has fewer than 2^63 bytes. */
 static int64_t chunks_of_all(const ng_cuda_parameter *list, int64_t count)
 {
     int64_t sum = 0;
 
-    if (count < 0 || count > INT32_MAX)
+    if (count < 0 || count > INT32_MAX || (count > 0 && list == nullptr))
         return -1;
     for (int64_t i = 0; i < count; i++) {
         if (list[i].n < 0 || list[i].n > INT64_MAX / 4
@@ -116,6 +117,8 @@ static int64_t chunks_of_all(const ng_cuda_parameter *list, int64_t count)
             return -1;
         sum += chunks_of(list[i].n);
     }
+    if (sum > INT64_MAX / 2 / (int64_t)sizeof(ng_cuda_chunk))
+        return -1;
     return sum;
 }
 
@@ -147,9 +150,8 @@ extern "C" ng_status ng_cuda_step_table_make(
 
     const int64_t n_chunks = chunks_of_all(list, count);
     const ng_step_constants own = ng_cuda_step_constants_of(*c);
-    ng_cuda_step_tensor *tensors = (ng_cuda_step_tensor *)bytes;
-    ng_cuda_chunk *chunk = (ng_cuda_chunk *)(void *)(tensors + count);
     ng_cuda_step_form form = {}, first = {};
+    ng_cuda_step_tensor tensor;
 
     if (n_chunks < 0)
         return NG_BAD_SHAPE;
@@ -157,7 +159,7 @@ extern "C" ng_status ng_cuda_step_table_make(
         return NG_BAD_POINTER;
     for (int64_t i = 0; i < count; i++) {
         const ng_status status =
-            describe(&form, &tensors[i], &list[i], own, options);
+            describe(&form, &tensor, &list[i], own, options);
 
         if (status != NG_OK)
             return status;
@@ -165,12 +167,20 @@ extern "C" ng_status ng_cuda_step_table_make(
             first = form;
         if (std::memcmp(&form, &first, sizeof form) != 0)
             return NG_BAD_LAYOUT;
+    }
+
+    ng_cuda_step_tensor *tensors = (ng_cuda_step_tensor *)bytes;
+    ng_cuda_chunk *chunk = (ng_cuda_chunk *)(void *)(tensors + count);
+
+    *table = {};
+    for (int64_t i = 0; i < count; i++) {
+        (void)describe(&form, &tensors[i], &list[i], own, options);
         for (int64_t k = 0; k < chunks_of(list[i].n); k++)
             *chunk++ = {(int32_t)i, (int32_t)k};
+        /* One with elements, whose pointers later steps are checked by. */
+        if (table->first.n == 0)
+            table->first = list[i];
     }
-    *table = {};
-    if (count > 0)
-        table->first = list[0];
     table->n_parameters = count;
     table->n_chunks = n_chunks;
     return NG_OK;
@@ -251,7 +261,8 @@ ng_cuda_gradients_not_finite(int32_t *flag, const ng_cuda_step_table *table,
 {
     ng_cuda_step_job job;
 
-    if (flag == nullptr || (uintptr_t)flag % 4 != 0 || table == nullptr)
+    if (flag == nullptr || (uintptr_t)flag % 4 != 0 || table == nullptr
+        || launch == nullptr)
         return NG_BAD_POINTER;
 
     /* the row does not matter: only gradients are looked at */

@@ -60,11 +60,12 @@ typedef struct ng_cuda_parameter {
 
 /* What a table holds, to be kept beside it. */
 typedef struct ng_cuda_step_table {
-    ng_cuda_parameter first; /* all have its form */
+    ng_cuda_parameter first; /* with elements; all have its form */
     int64_t n_parameters, n_chunks;
 } ng_cuda_step_table;
 
-/* Bytes of the table of a list, or -1 where a size is negative or too large. */
+/* Bytes of the table of a list, or -1 where a size is negative or too large, or
+ * no list is given. */
 int64_t ng_cuda_step_table_bytes(const ng_cuda_parameter *list, int64_t count);
 
 /* Make a table on the host, for the caller to copy to device memory (8-byte
