@@ -63,6 +63,7 @@ extern "C" ng_status ng_cuda_device_get(ng_cuda_device *device)
     if (cudaDeviceGetAttribute(&value, cudaDevAttrMemoryClockRate, current)
         == cudaSuccess)
         device->memory_clock_khz = value;
+    (void)cudaGetLastError(); /* a clock that is not known is no error */
     NG_CUDA_TRY(cudaDriverGetVersion(&device->driver));
     NG_CUDA_TRY(cudaRuntimeGetVersion(&device->runtime));
     return NG_OK;

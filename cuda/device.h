@@ -3,7 +3,8 @@
  * The device: what it is, its memory, copies, streams and events, for callers
  * that have no CUDA headers. Everything works on the current device of the
  * calling thread. Functions that return ng_status give NG_DEVICE_ERROR where
- * CUDA reports one, and ng_cuda_error_text() then says what it said.
+ * CUDA reports an error, NG_NO_MEMORY where it has no room, NG_NO_DEVICE where
+ * it finds no GPU; ng_cuda_error_text() then says what it said.
  */
 #ifndef NG_CUDA_DEVICE_H
 #define NG_CUDA_DEVICE_H
@@ -30,11 +31,11 @@ typedef struct ng_cuda_device {
  * driver, or one too old for this library's kernels. */
 ng_status ng_cuda_device_get(ng_cuda_device *device);
 
-/* What the last NG_DEVICE_ERROR or NG_NO_DEVICE of this thread was: CUDA's own
- * words and the call. "" before the first. Never null. */
+/* What the last error that CUDA reported to this thread was: CUDA's own words
+ * and the call. "" before the first. Never null. */
 const char *ng_cuda_error_text(void);
 
-/* Device memory. Free accepts null. */
+/* Device memory; a byte where none is asked for. Free accepts null. */
 ng_status ng_cuda_allocate(void **device, int64_t bytes);
 ng_status ng_cuda_free(void *device);
 

@@ -51,10 +51,11 @@ static ng_status grow(const ng_cuda_library *cuda, int64_t bytes)
     void *memory;
 
     if (mine.stream == NULL
-        && ((status = cuda->stream_create(&mine.stream)) != NG_OK
-            || (status =
-                    cuda->allocate(&mine.workspace, NG_CUDA_CALL_WORKSPACE))
-                   != NG_OK))
+        && (status = cuda->stream_create(&mine.stream)) != NG_OK)
+        return status;
+    if (mine.workspace == NULL
+        && (status = cuda->allocate(&mine.workspace, NG_CUDA_CALL_WORKSPACE))
+               != NG_OK)
         return status;
     if (bytes <= mine.bytes)
         return NG_OK;
@@ -205,10 +206,12 @@ ng_status ng_cuda_call(const ng_cuda_library *cuda, const ng_call *call,
                      ? run_apart(cuda, run, row, &device_call[r], &launch)
                      : run(row, &device_call[r], &launch);
     }
-    if (status != NG_OK
-        || (status = cuda->copy(mine.host, mine.device, back, mine.stream))
-               != NG_OK
-        || (status = cuda->synchronize(mine.stream)) != NG_OK)
+    if (status == NG_OK)
+        status = cuda->copy(mine.host, mine.device, back, mine.stream);
+    /* Also of a call that was refused: the copies still read the arena. */
+    const ng_status ended = cuda->synchronize(mine.stream);
+
+    if (status != NG_OK || (status = ended) != NG_OK)
         return status;
     for (int i = 0; i < call->n_outputs; i++)
         move_out(&call->output[i], output[0][i],

@@ -10,6 +10,11 @@
 #include "conformance/subject/call.h"
 #include "conformance/subject/cuda_library.h"
 
+enum { NG_CUDA_CALL_WORKSPACE = 1 << 22 }; /* bytes */
+
+typedef ng_status ng_cuda_run(const void *row, const ng_call *device_call,
+                              const ng_cuda_launch *launch);
+
 /* Perform `call` with `run`, which launches its operation on device_call, a
  * copy of the call whose tensors (offsets too) are in device memory; launch has
  * the stream, a workspace of NG_CUDA_CALL_WORKSPACE bytes, and a refusal.
@@ -20,15 +25,11 @@
  * Buffers start on 256-byte boundaries, or for outputs that were poisoned with
  * an even byte one unit of their type past one.
  *
- * Returns what run returned, the refusal, or NG_DEVICE_ERROR. Thread-safe: each
+ * With NARROWGAUGE_CUDA_APART in the environment every tensor gets an allocation
+ * of its own, of its span and no byte more, for compute-sanitizer to watch.
+ *
+ * Returns what run returned, the refusal, or what CUDA said. Thread-safe: each
  * thread has a stream and memory of its own, kept for the next call. */
-/* With NARROWGAUGE_CUDA_APART in the environment every tensor gets an allocation
- * of its own, of its span and no byte more, for compute-sanitizer to watch. */
-enum { NG_CUDA_CALL_WORKSPACE = 1 << 22 };
-
-typedef ng_status ng_cuda_run(const void *row, const ng_call *device_call,
-                              const ng_cuda_launch *launch);
-
 ng_status ng_cuda_call(const ng_cuda_library *cuda, const ng_call *call,
                        ng_cuda_run *run, const void *row);
 

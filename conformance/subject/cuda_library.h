@@ -35,8 +35,8 @@ typedef struct ng_cuda_library {
 /* Open the library, once for the process, and look for a GPU: beside the
  * program (as built, or in a bundle's lib/), then where it was installed.
  * Returns null with a line in *error: *status is NG_NO_DEVICE where there is no
- * GPU or driver, NG_BAD_FILE where the library is missing or of another
- * version. Thread-safe; never closed. */
+ * GPU or driver, NG_BAD_FILE where the library is missing or lacks
+ * one of these functions. Thread-safe; never closed. */
 const ng_cuda_library *ng_cuda_library_open(ng_status *status, ng_error *error);
 
 /* A symbol of the opened library; null if it has none of that name. Store it in

@@ -231,6 +231,8 @@ bool ng_host_device_collect(int32_t *written, unsigned char *arena,
 
 void ng_host_device_close(void)
 {
+    if (retained)
+        cuda.set_current(context); /* a plug-in may have left another one */
     for (int i = 0; i < MAX_TENSORS; i++)
         if (buffers[i].memory != 0)
             cuda.free(buffers[i].memory);

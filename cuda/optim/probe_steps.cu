@@ -70,21 +70,35 @@ static __global__ void quotients(unsigned long long *differences,
     atomicAdd(inputs, tried);
 }
 
-extern "C" ng_status ng_cuda_probe_steps(uint64_t differences[3],
-                                         uint64_t *n_quotients)
+/* host: the counts of what device, of as many numbers, is for. */
+static ng_status try_all(unsigned long long host[4], unsigned long long *device)
 {
-    void *memory;
-    unsigned long long *device, host[4];
+    const unsigned none = 0;
 
-    NG_CUDA_TRY(cudaMalloc(&memory, sizeof host));
-    device = (unsigned long long *)memory;
-    NG_CUDA_TRY(cudaMemset(memory, 0, sizeof host));
+    NG_CUDA_TRY(cudaMemset(device, 0, 4 * sizeof *device));
+    NG_CUDA_TRY(cudaMemcpyToSymbol(n_hard, &none, sizeof none));
     reciprocals<<<BLOCKS, THREADS>>>(device);
     roots<<<BLOCKS, THREADS>>>(device);
     quotients<<<BLOCKS, THREADS>>>(device, device + 3);
     NG_CUDA_TRY_LAUNCH();
-    NG_CUDA_TRY(cudaMemcpy(host, memory, sizeof host, cudaMemcpyDeviceToHost));
-    NG_CUDA_TRY(cudaFree(memory));
+    NG_CUDA_TRY(
+        cudaMemcpy(host, device, 4 * sizeof *host, cudaMemcpyDeviceToHost));
+    return NG_OK;
+}
+
+extern "C" ng_status ng_cuda_probe_steps(uint64_t differences[3],
+                                         uint64_t *n_quotients)
+{
+    void *memory;
+    unsigned long long host[4];
+
+    NG_CUDA_TRY(cudaMalloc(&memory, sizeof host));
+
+    const ng_status status = try_all(host, (unsigned long long *)memory);
+
+    (void)cudaFree(memory);
+    if (status != NG_OK)
+        return status;
     for (int i = 0; i < 3; i++)
         differences[i] = host[i];
     *n_quotients = host[3];
