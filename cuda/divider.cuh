@@ -7,7 +7,7 @@
 
 #include <cstdint>
 
-/* With m = floor(2^64 / d) + 1 = (2^64 + f) / d, 0 < f <= d, and n < 2^32:
+/* With m = ceil(2^64 / d) = (2^64 + f) / d, 0 <= f < d, and n < 2^32:
  * n m / 2^64 = n / d + n f / (d 2^64), which is above n / d by less than
  * 2^-32 < 1 / d: the floor is that of n / d. d = 1 has no 64-bit m. */
 struct ng_cuda_divider {
