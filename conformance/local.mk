@@ -458,6 +458,15 @@ conformance_checks_test_exact_steps_SOURCES = %D%/checks/test_exact_steps.cc
 check_PROGRAMS += %D%/checks/test_gemm_tiles
 conformance_checks_test_gemm_tiles_SOURCES = %D%/checks/test_gemm_tiles.cc
 
+# What launchers count.
+check_PROGRAMS += %D%/checks/test_cuda_grids
+conformance_checks_test_cuda_grids_SOURCES = %D%/checks/test_cuda_grids.cc
+
+# What launchers refuse: it opens libnarrowgauge-cuda.so, and asks for no GPU.
+if HAVE_NVCC
+check_PROGRAMS += %D%/checks/test_cuda_refusals
+endif
+
 # Written with Check.
 if HAVE_CHECK
 check_PROGRAMS += \

@@ -1,0 +1,636 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What the kernels' launchers refuse before they speak to CUDA, so on a machine
+ * without a GPU too: a wrong call of each conversion is refused with the status
+ * that the reference gives; a launch, a workspace, a flag or a table that is
+ * wrong with that of its header. Calls that are right are not made: they would
+ * run. Of those with nothing to do, some are.
+ */
+#include <dlfcn.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cuda/convert/convert_fp8_row_to_col.h"
+#include "cuda/convert/convert_fp8_to_mxfp4.h"
+#include "cuda/convert/convert_mxfp4_to_fp8.h"
+#include "cuda/convert/convert_scales.h"
+#include "cuda/convert/dequantize_fp8.h"
+#include "cuda/convert/dequantize_mxfp4.h"
+#include "cuda/convert/elements.h"
+#include "cuda/convert/pack_e2m1.h"
+#include "cuda/convert/quantize_fp8.h"
+#include "cuda/convert/quantize_fp8_row_col.h"
+#include "cuda/convert/quantize_mxfp4.h"
+#include "cuda/convert/transpose_fp8_tile.h"
+#include "cuda/moe/grouped_gemm_bf16.h"
+#include "cuda/moe/grouped_gemm_wgrad.h"
+#include "cuda/moe/swiglu.h"
+#include "cuda/optim/state_arrays.h"
+#include "cuda/optim/step.h"
+#include "reference/convert/ref_convert_fp8_row_to_col.h"
+#include "reference/convert/ref_convert_fp8_to_mxfp4.h"
+#include "reference/convert/ref_convert_mxfp4_to_fp8.h"
+#include "reference/convert/ref_dequantize_fp8.h"
+#include "reference/convert/ref_dequantize_mxfp4.h"
+#include "reference/convert/ref_pack_e2m1.h"
+#include "reference/convert/ref_quantize_fp8.h"
+#include "reference/convert/ref_quantize_mxfp4.h"
+#include "reference/convert/ref_transpose_fp8_tile.h"
+#include "reference/convert/ref_unpack_e2m1.h"
+
+/* X(launcher): those that are called here. */
+#define LAUNCHERS(X)           \
+    X(quantize_mxfp4)          \
+    X(dequantize_mxfp4)        \
+    X(quantize_fp8)            \
+    X(dequantize_fp8)          \
+    X(convert_mxfp4_to_fp8)    \
+    X(convert_fp8_row_to_col)  \
+    X(convert_fp8_to_mxfp4)    \
+    X(transpose_fp8_tile)      \
+    X(pack_e2m1)               \
+    X(unpack_e2m1)             \
+    X(convert_scales)          \
+    X(quantize_fp8_row_col)    \
+    X(encode)                  \
+    X(decode)                  \
+    X(philox)                  \
+    X(grouped_gemm_bf16_fprop) \
+    X(grouped_gemm_wgrad)      \
+    X(swiglu_mxfp4)            \
+    X(split_weights)           \
+    X(compand)                 \
+    X(expand)                  \
+    X(step)                    \
+    X(step_table_bytes)        \
+    X(step_table_make)         \
+    X(step_many)               \
+    X(gradients_not_finite)
+
+#define POINTER(name) static __typeof__(&ng_cuda_##name) cuda_##name;
+LAUNCHERS(POINTER)
+
+static int failed, refused;
+
+static void expect(ng_status got, ng_status want, const char *what)
+{
+    refused += got != NG_OK;
+    if (got == want)
+        return;
+    fprintf(stderr, "FAIL %s: %s, not %s\n", what, ng_status_text(got),
+            ng_status_text(want));
+    failed = 1;
+}
+
+static bool find_launchers(void)
+{
+    void *library = dlopen("./libnarrowgauge-cuda.so", RTLD_NOW | RTLD_LOCAL);
+
+    if (library == NULL) {
+        fprintf(stderr, "%s\n", dlerror());
+        return false;
+    }
+#define FIND(name)                                             \
+    *(void **)&cuda_##name = dlsym(library, "ng_cuda_" #name); \
+    if (cuda_##name == NULL) {                                 \
+        fprintf(stderr, "no ng_cuda_" #name "\n");             \
+        return false;                                          \
+    }
+    LAUNCHERS(FIND)
+    return true;
+}
+
+/* ---- wrong calls of conversions, beside the reference --------------------- */
+
+enum { ROWS = 4, COLS = 256 };
+
+/* FP32 scales of a square are the most that a call which is right writes. */
+static _Alignas(256) unsigned char room[4][4 * COLS * (COLS + 1)];
+
+/* Both sides of every conversion, as the ones that are right have them. */
+typedef struct sides {
+    ng_matrix bf16, e2m1, e2m1x2;
+    ng_mxfp4 mxfp4;
+    ng_fp8 row, col, tile, turned;
+} sides;
+
+static sides right(int64_t rows, int64_t cols)
+{
+    const uint32_t one = 0x3F800000; /* the bytes, too, are powers of two */
+
+    for (size_t i = 0; i < sizeof room[1]; i += sizeof one)
+        memcpy(room[1] + i, &one, sizeof one);
+
+    const ng_scales bytes = {room[1], NG_UE8M0, false, cols, 1};
+    const ng_scales words = {room[1], NG_FP32, true, cols, 1};
+    const ng_scales columns = {room[1], NG_FP32, true, rows + 1, 1};
+    const sides s = {
+        .bf16 = {room[0], NG_BF16, rows, cols, cols},
+        .e2m1 = {room[0], NG_E2M1, rows, cols, cols},
+        .e2m1x2 = {room[2], NG_E2M1X2, rows, cols, cols},
+        .mxfp4 = {room[2], rows, cols, cols, bytes},
+        .row = {room[3], NG_FP8_ROW, rows, cols, cols, words},
+        .col = {room[0], NG_FP8_COL, rows, cols, rows, columns},
+        .tile = {room[0], NG_FP8_TILE, rows, cols, cols, words},
+        .turned = {room[2], NG_FP8_TILE, cols, rows, rows, columns},
+    };
+
+    return s;
+}
+
+/* Break the n-th thing; false: there is no n-th. */
+static bool break_scales(ng_scales *s, int n)
+{
+    switch (n) {
+    case 0:
+        s->data = NULL;
+        return true;
+    case 1:
+        s->ld = 0;
+        return true;
+    case 2:
+        s->step = 0;
+        return true;
+    case 3:
+        s->ld = s->step = 1;
+        return true;
+    case 4:
+        s->ld = INT64_MAX;
+        return true;
+    default:
+        s->dtype = (ng_dtype)(n - 5);
+        return n - 5 <= NG_N_DTYPES;
+    }
+}
+
+static bool break_matrix(ng_matrix *x, int n)
+{
+    switch (n) {
+    case 0:
+        x->data = NULL;
+        return true;
+    case 1:
+        x->rows = -1;
+        return true;
+    case 2:
+        x->cols++;
+        return true;
+    case 3:
+        x->ld = x->cols / 2 - 1;
+        return true;
+    case 4:
+        x->ld = INT64_MAX / 2;
+        return true;
+    default:
+        x->dtype = (ng_dtype)(n - 5);
+        return n - 5 <= NG_N_DTYPES;
+    }
+}
+
+static bool break_mxfp4(ng_mxfp4 *x, int n)
+{
+    switch (n) {
+    case 0:
+        x->codes = NULL;
+        return true;
+    case 1:
+        x->rows++;
+        return true;
+    case 2:
+        x->cols = -1;
+        return true;
+    case 3:
+        x->ld = x->cols / 2 - 1;
+        return true;
+    case 4:
+        x->ld = INT64_MAX;
+        return true;
+    default:
+        return break_scales(&x->scales, n - 5);
+    }
+}
+
+static bool break_fp8(ng_fp8 *x, int n)
+{
+    switch (n) {
+    case 0:
+        x->codes = NULL;
+        return true;
+    case 1:
+        x->rows = -1;
+        return true;
+    case 2:
+        x->cols++;
+        return true;
+    case 3:
+        x->ld = 0;
+        return true;
+    case 4:
+        x->ld = INT64_MAX;
+        return true;
+    case 5:
+    case 6:
+    case 7:
+    case 8:
+        x->form = (ng_fp8_form)(n - 5);
+        return true;
+    default:
+        return break_scales(&x->scales, n - 9);
+    }
+}
+
+/* The options of a call: the rules as they are, one that there is not, and one
+ * that wants powers of two. Dense: of ragged rows the launchers know less. */
+enum { N_OPTIONS = 3 };
+
+static ng_options options_of(int n, ng_rules *rules)
+{
+    *rules = ng_default_rules;
+    if (n == 1)
+        rules->rounding = (ng_rounding)100;
+    if (n == 2)
+        rules->rounding = NG_STOCHASTIC;
+    return (ng_options){.rules = rules};
+}
+
+/* The launcher's status, where the reference refuses; a call that it takes is
+ * made where there is nothing to do. */
+#define BESIDE(name, y, x, what)                                            \
+    do {                                                                    \
+        const ng_status want = ng_ref_##name(y, x, &options);               \
+                                                                            \
+        if (want != NG_OK || (rows == 0 || cols == 0))                      \
+            expect(cuda_##name(y, x, &options, &launch), want, #name what); \
+    } while (0)
+
+/* Break y, then x. */
+#define EACH(name, y_of, y_break, x_of, x_break)                        \
+    do {                                                                \
+        for (int o = 0; o < N_OPTIONS; o++)                             \
+            for (int n = 0;; n++) {                                     \
+                ng_rules rules;                                         \
+                const ng_options options = options_of(o, &rules);       \
+                const sides good = right(rows, cols);                   \
+                sides bad = good;                                       \
+                                                                        \
+                if (!y_break(&bad.y_of, n))                             \
+                    break;                                              \
+                BESIDE(name, &bad.y_of, &good.x_of, ", y");             \
+            }                                                           \
+        for (int o = 0; o < N_OPTIONS; o++)                             \
+            for (int n = 0;; n++) {                                     \
+                ng_rules rules;                                         \
+                const ng_options options = options_of(o, &rules);       \
+                const sides good = right(rows, cols);                   \
+                sides bad = good;                                       \
+                                                                        \
+                if (!x_break(&bad.x_of, n))                             \
+                    break;                                              \
+                BESIDE(name, &good.y_of, &bad.x_of, ", x");             \
+            }                                                           \
+        {                                                               \
+            const ng_options options = {.rules = NULL};                 \
+            const sides good = right(rows, cols);                       \
+                                                                        \
+            BESIDE(name, NULL, &good.x_of, ", no y");                   \
+            BESIDE(name, &good.y_of, NULL, ", no x");                   \
+            expect(cuda_##name(&good.y_of, &good.x_of, &options, NULL), \
+                   NG_BAD_POINTER, #name ", no launch");                \
+        }                                                               \
+    } while (0)
+
+static void conversions(int64_t rows, int64_t cols)
+{
+    int32_t refusal = 0;
+    const ng_cuda_launch launch = {.refusal = &refusal};
+
+    EACH(quantize_mxfp4, mxfp4, break_mxfp4, bf16, break_matrix);
+    EACH(dequantize_mxfp4, bf16, break_matrix, mxfp4, break_mxfp4);
+    EACH(quantize_fp8, row, break_fp8, bf16, break_matrix);
+    EACH(dequantize_fp8, bf16, break_matrix, row, break_fp8);
+    EACH(dequantize_fp8, e2m1, break_matrix, tile, break_fp8);
+    EACH(convert_mxfp4_to_fp8, row, break_fp8, mxfp4, break_mxfp4);
+    EACH(convert_mxfp4_to_fp8, col, break_fp8, mxfp4, break_mxfp4);
+    EACH(convert_fp8_row_to_col, col, break_fp8, row, break_fp8);
+    EACH(convert_fp8_to_mxfp4, mxfp4, break_mxfp4, row, break_fp8);
+    EACH(transpose_fp8_tile, turned, break_fp8, tile, break_fp8);
+    EACH(pack_e2m1, e2m1x2, break_matrix, e2m1, break_matrix);
+    EACH(unpack_e2m1, e2m1, break_matrix, e2m1x2, break_matrix);
+}
+
+/* ---- launches ------------------------------------------------------------ */
+
+static void launches(void)
+{
+    ng_rules rules = ng_default_rules;
+    const sides s = right(ROWS, COLS);
+    static const int64_t offsets[] = {0, 1, ROWS};
+    ng_groups bad = {2, offsets};
+    const ng_options ragged = {.groups = &bad};
+    ng_cuda_launch launch = {.events = (ng_events *)(void *)(room[0] + 4)};
+    ng_fp8 col = s.col;
+
+    expect(cuda_quantize_mxfp4(&s.mxfp4, &s.bf16, NULL, &launch),
+           NG_BAD_POINTER, "events off their boundary");
+    launch.events = NULL;
+    launch.refusal = (int32_t *)(void *)(room[0] + 2);
+    expect(cuda_quantize_mxfp4(&s.mxfp4, &s.bf16, NULL, &launch),
+           NG_BAD_POINTER, "a refusal off its boundary");
+    launch.refusal = NULL;
+    bad.n_groups = -1;
+    expect(cuda_quantize_mxfp4(&s.mxfp4, &s.bf16, &ragged, &launch),
+           NG_BAD_GROUPS, "groups below 0");
+    bad.n_groups = INT64_MAX;
+    expect(cuda_quantize_mxfp4(&s.mxfp4, &s.bf16, &ragged, &launch),
+           NG_BAD_GROUPS, "more groups than memory holds");
+    bad = (ng_groups){2, NULL};
+    expect(cuda_quantize_mxfp4(&s.mxfp4, &s.bf16, &ragged, &launch),
+           NG_BAD_POINTER, "no offsets");
+    bad.offsets = (const int64_t *)(const void *)(room[0] + 4);
+    expect(cuda_quantize_mxfp4(&s.mxfp4, &s.bf16, &ragged, &launch),
+           NG_BAD_POINTER, "offsets off their boundary");
+
+    /* Two passes, the second of which cannot be: neither is made. */
+    const ng_options up = {.rules = &rules};
+
+    rules.rounding = NG_UP;
+    rules.fp8_scale = NG_FP8_FP32;
+    col.scales.dtype = NG_UE8M0;
+    expect(cuda_quantize_fp8_row_col(&s.row, &col, &s.bf16, &up, &launch),
+           NG_BAD_RULES, "quantize_fp8_row_col, bytes of general scales");
+
+    const ng_scales words = {room[0], NG_FP32, true, 1, 1};
+    const ng_scales bytes = {room[1], NG_UE8M0, true, 1, 1};
+
+    expect(cuda_convert_scales(&bytes, &words, 1, 1, &launch), NG_BAD_POINTER,
+           "convert_scales, nowhere to refuse");
+    launch.refusal = (int32_t *)(void *)(room[0] + 1);
+    expect(cuda_convert_scales(&bytes, &words, 1, 1, &launch), NG_BAD_POINTER,
+           "convert_scales, a refusal off its boundary");
+}
+
+static void elements(void)
+{
+    const ng_cuda_launch launch = {.stream = NULL};
+    ng_rules rules = ng_default_rules;
+    const ng_random random = {0, 0};
+    void *y = room[0];
+    float *x = (float *)(void *)room[1];
+    float *odd = (float *)(void *)(room[1] + 2);
+
+    expect(cuda_encode(y, x, NULL, 1, NG_FORMAT_E4M3, &rules, NULL),
+           NG_BAD_POINTER, "encode, no launch");
+    expect(cuda_encode(y, x, NULL, -1, NG_FORMAT_E4M3, &rules, &launch),
+           NG_BAD_SHAPE, "encode, n below 0");
+    expect(cuda_encode(y, x, NULL, 1, NG_FORMAT_FP32, &rules, &launch),
+           NG_BAD_DTYPE, "encode, FP32");
+    expect(cuda_encode(y, odd, NULL, 1, NG_FORMAT_E4M3, &rules, &launch),
+           NG_BAD_POINTER, "encode, x off its boundary");
+    expect(
+        cuda_encode(room[0] + 1, x, NULL, 1, NG_FORMAT_BF16, &rules, &launch),
+        NG_BAD_POINTER, "encode, y off its boundary");
+    expect(cuda_encode(y, x, (uint32_t *)(void *)odd, 1, NG_FORMAT_E4M3, &rules,
+                       &launch),
+           NG_BAD_POINTER, "encode, random words off their boundary");
+    expect(cuda_encode(y, x, NULL, 1, NG_FORMAT_E4M3, NULL, &launch),
+           NG_BAD_POINTER, "encode, no rules");
+    expect(cuda_encode(NULL, NULL, NULL, 0, NG_FORMAT_E4M3, &rules, &launch),
+           NG_OK, "encode, nothing");
+    expect(cuda_decode(odd, y, 1, NG_FORMAT_E4M3, &rules, &launch),
+           NG_BAD_POINTER, "decode, y off its boundary");
+    rules.rounding = (ng_rounding)100;
+    expect(cuda_decode(x, y, 1, NG_FORMAT_E4M3, &rules, &launch), NG_BAD_RULES,
+           "decode, a rule that there is not");
+    expect(
+        cuda_philox(y, (uint64_t *)(void *)(room[1] + 4), 1, &random, &launch),
+        NG_BAD_POINTER, "philox, first off its boundary");
+    expect(cuda_philox(y, (uint64_t *)(void *)room[1], 1, NULL, &launch),
+           NG_BAD_POINTER, "philox, no seed");
+}
+
+/* A workspace that is wanted: too small, not there, off its boundary. */
+static void workspaces(void)
+{
+    const sides s = right(ROWS, COLS);
+    const ng_matrix weights = {room[1], NG_BF16, 2, COLS - 1, COLS - 1};
+    const ng_matrix tokens = {room[0], NG_BF16, ROWS, COLS - 1, COLS - 1};
+    const ng_matrix d = {room[2], NG_BF16, ROWS, 2, 2};
+    const ng_scales plane = {room[1], NG_FP32, false, 1, COLS};
+    const ng_fp8 a = {room[0], NG_FP8_COL, ROWS, COLS, ROWS, plane};
+    const ng_matrix w = {room[2], NG_FP32, 4, 4, 4};
+    ng_fp8 narrow = a;
+    ng_rules stochastic = ng_default_rules;
+    const ng_options slow = {.rules = &stochastic};
+    ng_cuda_launch launch = {.workspace = room[3]};
+
+    narrow.cols = 4;
+    stochastic.rounding = NG_STOCHASTIC;
+    expect(cuda_grouped_gemm_bf16_fprop(&d, &tokens, &weights, NULL, &launch),
+           NG_NO_MEMORY, "bf16_fprop, no workspace");
+    expect(cuda_grouped_gemm_wgrad(&w, NULL, &narrow, &narrow, NULL, &launch),
+           NG_NO_MEMORY, "wgrad, no workspace");
+    launch.workspace_bytes = INT64_MAX;
+    launch.workspace = room[3] + 16;
+    expect(cuda_grouped_gemm_bf16_fprop(&d, &tokens, &weights, NULL, &launch),
+           NG_BAD_POINTER, "bf16_fprop, a workspace off its boundary");
+    expect(cuda_grouped_gemm_wgrad(&w, NULL, &narrow, &narrow, NULL, &launch),
+           NG_BAD_POINTER, "wgrad, a workspace off its boundary");
+    expect(cuda_swiglu_mxfp4(&s.mxfp4, NULL, &s.bf16, &s.bf16, &slow, &launch),
+           NG_BAD_POINTER, "swiglu_mxfp4, a workspace off its boundary");
+    launch.workspace = NULL;
+    expect(cuda_grouped_gemm_bf16_fprop(&d, &tokens, &weights, NULL, &launch),
+           NG_BAD_POINTER, "bf16_fprop, a workspace that is not there");
+
+    /* Sizes that cannot be counted; nothing of them is read. */
+    const int64_t many = INT32_MAX - 1024;
+    ng_fp8 long_a = narrow;
+    ng_matrix wide = {room[2], NG_BF16, 1, INT64_C(1) << 30, INT64_C(1) << 30};
+    ng_fp8 one = narrow, wide_b = narrow;
+    const ng_groups experts = {64, (const int64_t *)(void *)room[1]};
+    const ng_options grouped = {.groups = &experts};
+
+    long_a.rows = long_a.ld = many;
+    expect(cuda_grouped_gemm_wgrad(&w, NULL, &long_a, &long_a, NULL, &launch),
+           NG_BAD_SHAPE, "wgrad, tokens past 2^31 in the copy");
+    one.cols = 1;
+    wide_b.cols = wide.cols;
+    wide.rows = 64;
+    expect(
+        cuda_grouped_gemm_wgrad(&wide, NULL, &one, &wide_b, &grouped, &launch),
+        NG_BAD_SHAPE, "wgrad, thread blocks past 2^31");
+}
+
+/* ---- the optimizer --------------------------------------------------------*/
+
+enum { N = 5000 }; /* three chunks of 2048 */
+
+static _Alignas(256) unsigned char arrays[8][4 * N];
+
+static ng_cuda_parameter parameter(int64_t n)
+{
+    return (ng_cuda_parameter){.theta = {NG_BF16, 8, arrays[0], arrays[1]},
+                               .m = {NG_MOMENTUM, NG_STATE_COMPANDED, arrays[2],
+                                     (uint16_t *)(void *)arrays[3]},
+                               .v = {NG_VARIANCE, NG_STATE_COMPANDED, arrays[4],
+                                     (uint16_t *)(void *)arrays[5]},
+                               .g = {NG_BF16, arrays[6], NULL},
+                               .n = n};
+}
+
+static void steps(void)
+{
+    const ng_cuda_launch launch = {.stream = NULL};
+    const ng_cuda_launch odd = {.events = (ng_events *)(void *)(arrays[7] + 4)};
+    const int32_t *flag = (const int32_t *)(const void *)(arrays[7] + 2);
+    const ng_optim_options counted = {
+        .counts = (ng_optim_counts *)(void *)(arrays[7] + 4)};
+    const ng_step_constants adamw = {.kind = NG_ADAMW};
+    ng_step_constants none = adamw;
+    const ng_cuda_parameter p = parameter(N);
+    float *x = (float *)(void *)arrays[6];
+
+#define STEP(c, skip, options, launch) \
+    cuda_step(&p.theta, &p.m, &p.v, &p.g, N, c, skip, options, launch)
+    none.kind = NG_N_OPTIMIZERS;
+    expect(STEP(NULL, NULL, NULL, &launch), NG_BAD_POINTER, "step, no numbers");
+    expect(STEP(&none, NULL, NULL, &launch), NG_BAD_VALUE, "step, no kind");
+    expect(STEP(&adamw, NULL, NULL, NULL), NG_BAD_POINTER, "step, no launch");
+    expect(STEP(&adamw, flag, NULL, &launch), NG_BAD_POINTER,
+           "step, a skip flag off its boundary");
+    expect(STEP(&adamw, NULL, NULL, &odd), NG_BAD_POINTER,
+           "step, events off their boundary");
+    expect(STEP(&adamw, NULL, &counted, &launch), NG_BAD_POINTER,
+           "step, counts off their boundary");
+#undef STEP
+    expect(
+        cuda_step(&p.theta, NULL, &p.v, &p.g, N, &adamw, NULL, NULL, &launch),
+        NG_BAD_POINTER, "step, no momentum");
+    expect(
+        cuda_step(&p.theta, &p.v, &p.v, &p.g, N, &adamw, NULL, NULL, &launch),
+        NG_BAD_LAYOUT, "step, a variance for a momentum");
+    expect(cuda_step(&p.theta, &p.m, &p.v, &p.g,
+                     ((int64_t)INT32_MAX + 1) * 2048, &adamw, NULL, NULL,
+                     &launch),
+           NG_BAD_SHAPE, "step, more chunks than are counted");
+    expect(
+        cuda_step(&p.theta, &p.m, &p.v, &p.g, 0, &adamw, NULL, NULL, &launch),
+        NG_OK, "step, nothing");
+    expect(cuda_split_weights(&p.theta, x, 1, NULL, NULL), NG_BAD_POINTER,
+           "split_weights, no launch");
+    expect(cuda_compand(&p.m, x, 1, NULL, NULL), NG_BAD_POINTER,
+           "compand, no launch");
+    expect(cuda_expand(x, &p.m, 1, NULL, NULL), NG_BAD_POINTER,
+           "expand, no launch");
+    expect(cuda_compand(&p.m, x, 1, &counted, &launch), NG_BAD_POINTER,
+           "compand, counts off their boundary");
+}
+
+/* A table's bytes are the parameters and then the chunks: 8 bytes each, of the
+ * parameter's number and the chunk's own in it. */
+static void tables(void)
+{
+    static uint64_t bytes[64], before[64];
+    const ng_step_constants adamw = {.kind = NG_ADAMW};
+    const ng_cuda_launch launch = {.stream = NULL};
+    ng_cuda_parameter list[] = {parameter(0), parameter(N), parameter(2048)};
+    ng_cuda_step_table table = {.n_chunks = -5};
+    const int64_t size = cuda_step_table_bytes(list, 3);
+    const int32_t chunks[4][2] = {{1, 0}, {1, 1}, {1, 2}, {2, 0}};
+    int32_t flag = 0;
+
+    memset(bytes, 0x5A, sizeof bytes);
+    memcpy(before, bytes, sizeof bytes);
+    list[0].theta.low = NULL; /* of no elements: it need not be there */
+    if (size <= (int64_t)sizeof chunks || size >= (int64_t)sizeof bytes) {
+        fprintf(stderr, "FAIL a table of %" PRId64 " bytes\n", size);
+        failed = 1;
+        return;
+    }
+    if (cuda_step_table_bytes(list, -1) != -1
+        || cuda_step_table_bytes(NULL, 1) != -1
+        || cuda_step_table_bytes(NULL, 0) != 0) {
+        fprintf(stderr, "FAIL the sizes of tables that cannot be\n");
+        failed = 1;
+    }
+
+#define MAKE(bytes, list, count, c) \
+    cuda_step_table_make(&table, bytes, list, count, c, NULL)
+    expect(MAKE(bytes, NULL, 3, &adamw), NG_BAD_POINTER, "table, no list");
+    expect(MAKE(NULL, list, 3, &adamw), NG_BAD_POINTER, "table, no bytes");
+    expect(MAKE((char *)bytes + 4, list, 3, &adamw), NG_BAD_POINTER,
+           "table, off its boundary");
+    expect(MAKE(bytes, list, 3, NULL), NG_BAD_POINTER, "table, no numbers");
+    list[1].n = -1;
+    expect(MAKE(bytes, list, 3, &adamw), NG_BAD_SHAPE, "table, n below 0");
+    list[1] = parameter(N);
+    list[2].g.data = arrays[6] + 1;
+    expect(MAKE(bytes, list, 3, &adamw), NG_BAD_POINTER,
+           "table, a gradient off its boundary");
+    list[2] = parameter(2048);
+    list[2].theta.correction_bits = 16;
+    expect(MAKE(bytes, list, 3, &adamw), NG_BAD_LAYOUT, "table, two forms");
+    if (memcmp(bytes, before, sizeof bytes) != 0 || table.n_chunks != -5) {
+        fprintf(stderr, "FAIL a table that was refused is written\n");
+        failed = 1;
+    }
+
+    list[2] = parameter(2048);
+    expect(MAKE(bytes, list, 3, &adamw), NG_OK, "table");
+    if (table.n_parameters != 3 || table.n_chunks != 4 || table.first.n != N
+        || memcmp((char *)bytes + size - sizeof chunks, chunks, sizeof chunks)
+               != 0
+        || memcmp((char *)bytes + size, (char *)before + size,
+                  sizeof bytes - (size_t)size)
+               != 0) {
+        fprintf(stderr, "FAIL the table's chunks\n");
+        failed = 1;
+    }
+
+    /* Steps with it that must not begin. */
+    const ng_step_constants sgd = {.kind = NG_SGD, .mu = 0.5f};
+    ng_cuda_step_table other = table;
+
+    expect(cuda_step_many(NULL, bytes, &adamw, NULL, NULL, &launch),
+           NG_BAD_POINTER, "step_many, no table");
+    expect(cuda_step_many(&table, NULL, &adamw, NULL, NULL, &launch),
+           NG_BAD_POINTER, "step_many, no bytes");
+    expect(cuda_step_many(&table, bytes, &adamw, NULL, NULL, NULL),
+           NG_BAD_POINTER, "step_many, no launch");
+    expect(cuda_step_many(&table, bytes, &adamw,
+                          (const int32_t *)(const void *)(arrays[7] + 1), NULL,
+                          &launch),
+           NG_BAD_POINTER, "step_many, a skip flag off its boundary");
+    memset(&other.first.m, 0, sizeof other.first.m);
+    expect(cuda_step_many(&other, bytes, &sgd, NULL, NULL, &launch),
+           NG_BAD_POINTER, "step_many, a state that the list has not");
+    expect(cuda_gradients_not_finite(NULL, &table, bytes, &launch),
+           NG_BAD_POINTER, "gradients_not_finite, no flag");
+    expect(cuda_gradients_not_finite(&flag, &table, bytes, NULL),
+           NG_BAD_POINTER, "gradients_not_finite, no launch");
+
+    /* Nothing to do. */
+    expect(MAKE(NULL, NULL, 0, &adamw), NG_OK, "table of nothing");
+    expect(cuda_step_many(&table, NULL, &adamw, NULL, NULL, &launch), NG_OK,
+           "step_many of nothing");
+    expect(cuda_gradients_not_finite(&flag, &table, NULL, &launch), NG_OK,
+           "gradients_not_finite of nothing");
+#undef MAKE
+}
+
+int main(void)
+{
+    if (!find_launchers())
+        return 99;
+    conversions(ROWS, COLS);
+    conversions(0, COLS);
+    conversions(ROWS, 0);
+    launches();
+    elements();
+    workspaces();
+    steps();
+    tables();
+    printf("%d calls refused\n", refused);
+    return failed || refused < 500;
+}
