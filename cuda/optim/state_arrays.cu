@@ -61,6 +61,8 @@ static ng_status weights_of(ng_cuda_step_tensor *t, ng_cuda_step_form *f,
 {
     ng_status status;
 
+    if (w == nullptr || (n > 0 && theta == nullptr))
+        return NG_BAD_POINTER;
     if ((status = ng_cuda_check_count(n, options)) != NG_OK
         || (status = ng_cuda_check_weights(w, n)) != NG_OK
         || (status = check(options, launch)) != NG_OK)
@@ -149,6 +151,8 @@ static ng_status check_state(const ng_state *s, const float *x, int64_t n,
 {
     ng_status status;
 
+    if (s == nullptr || (n > 0 && x == nullptr))
+        return NG_BAD_POINTER;
     if ((status = ng_cuda_check_count(n, options)) != NG_OK
         || (status = ng_cuda_check_state(s, n)) != NG_OK
         || (status = check(options, launch)) != NG_OK)

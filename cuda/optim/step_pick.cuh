@@ -118,8 +118,17 @@ inline ng_status ng_cuda_step_of(ng_cuda_step_form *form,
         if (wanted[kind] && state[kind] == nullptr)
             return NG_BAD_POINTER;
     if ((status = ng_cuda_check_count(n, options)) != NG_OK
-        || (status = ng_cuda_check_weights(theta, n)) != NG_OK
-        || (status = ng_cuda_check_gradient(g, n)) != NG_OK)
+        || (status = ng_cuda_check_weights(theta, n)) != NG_OK)
+        return status;
+    for (int kind = 0; kind < NG_N_STATE_KINDS; kind++) {
+        if (!wanted[kind])
+            continue;
+        if ((status = ng_cuda_check_state(state[kind], n)) != NG_OK)
+            return status;
+        if (state[kind]->kind != kind)
+            return NG_BAD_LAYOUT;
+    }
+    if ((status = ng_cuda_check_gradient(g, n)) != NG_OK)
         return status;
     *tensor = {theta->low, theta->correction, {}, {}, g->data, g->scale, n, 1};
     *form = {theta->dtype, theta->correction_bits, g->dtype,  {-1, -1},
@@ -130,10 +139,6 @@ inline ng_status ng_cuda_step_of(ng_cuda_step_form *form,
     for (int kind = 0; kind < NG_N_STATE_KINDS; kind++) {
         if (!wanted[kind])
             continue;
-        if ((status = ng_cuda_check_state(state[kind], n)) != NG_OK)
-            return status;
-        if (state[kind]->kind != kind)
-            return NG_BAD_LAYOUT;
         form->coding[kind] = state[kind]->coding;
         tensor->state[kind] = state[kind]->data;
         tensor->scales[kind] = state[kind]->scales;
