@@ -39,6 +39,11 @@
 #include "reference/convert/ref_quantize_mxfp4.h"
 #include "reference/convert/ref_transpose_fp8_tile.h"
 #include "reference/convert/ref_unpack_e2m1.h"
+#include "reference/optim/ref_compand.h"
+#include "reference/optim/ref_expand.h"
+#include "reference/optim/ref_merge_weights.h"
+#include "reference/optim/ref_split_weights.h"
+#include "reference/optim/ref_step.h"
 
 /* X(launcher): those that are called here. */
 #define LAUNCHERS(X)           \
@@ -61,6 +66,7 @@
     X(grouped_gemm_wgrad)      \
     X(swiglu_mxfp4)            \
     X(split_weights)           \
+    X(merge_weights)           \
     X(compand)                 \
     X(expand)                  \
     X(step)                    \
@@ -527,6 +533,100 @@ static void steps(void)
            "compand, counts off their boundary");
 }
 
+/* Break the n-th thing; false: there is no n-th. */
+static bool break_parameter(ng_cuda_parameter *p, int n)
+{
+    ng_state *states[] = {&p->m, &p->v};
+
+    if (n < 2 + NG_N_DTYPES)
+        p->theta.dtype = (ng_dtype)(n - 1);
+    else if ((n -= 2 + NG_N_DTYPES) < 2 + NG_N_DTYPES)
+        p->g.dtype = (ng_dtype)(n - 1);
+    else if ((n -= 2 + NG_N_DTYPES) < 18)
+        p->theta.correction_bits = n - 1;
+    else if ((n -= 18) < 5)
+        *(n == 0   ? &p->theta.low
+          : n == 1 ? &p->theta.correction
+          : n == 2 ? &p->m.data
+          : n == 3 ? &p->v.data
+                   : (void **)&p->g.data) = NULL;
+    else if ((n -= 5) < 2)
+        states[n]->scales = NULL;
+    else if ((n -= 2) < 8)
+        states[n % 2]->kind = (ng_state_kind)(n / 2 - 1);
+    else if ((n -= 8) < 12)
+        states[n % 2]->coding = (ng_state_coding)(n / 2 - 1);
+    else if ((n -= 12) < 2)
+        p->n = n == 0 ? -1 : INT64_MAX / 2;
+    else
+        return false;
+    return true;
+}
+
+static ng_status every_step(const ng_weights *theta, const ng_state *m,
+                            const ng_state *v, const ng_gradient *g, int64_t n,
+                            const ng_step_constants *c,
+                            const ng_optim_options *options,
+                            const ng_cuda_launch *launch)
+{
+    return cuda_step(theta, m, v, g, n, c, NULL, options, launch);
+}
+
+/* Wrong steps, splits and codings, beside the reference. */
+static void optimizers(int64_t n)
+{
+    const ng_cuda_launch launch = {.stream = NULL};
+    ng_rules rules = ng_default_rules;
+    const ng_optim_options options = {.rules = &rules};
+    float *x = (float *)(void *)arrays[7];
+
+#define OPTIM_BESIDE(name, launcher, ...)                            \
+    do {                                                             \
+        const ng_status want = ng_ref_##name(__VA_ARGS__, &options); \
+                                                                     \
+        if (want != NG_OK || n == 0)                                 \
+            expect(launcher(__VA_ARGS__, &options, &launch), want,   \
+                   #name ", beside the reference");                  \
+    } while (0)
+    for (int wrong_rule = 0; wrong_rule < 2; wrong_rule++)
+        for (int i = 0;; i++) {
+            ng_cuda_parameter p = parameter(n);
+
+            if (!break_parameter(&p, i))
+                break;
+            rules.split = (ng_split)(wrong_rule ? 100 : NG_SPLIT_ULP);
+            for (int kind = -1; kind <= NG_N_OPTIMIZERS; kind++)
+                for (int mu = 0; mu < 2; mu++) {
+                    const ng_step_constants c = {.kind =
+                                                     (ng_optimizer_kind)kind,
+                                                 .mu = mu ? 0.5f : 0.0f,
+                                                 .eps = 1.0f};
+
+                    OPTIM_BESIDE(step, every_step, &p.theta, &p.m, &p.v, &p.g,
+                                 p.n, &c);
+                    OPTIM_BESIDE(step, every_step, &p.theta, NULL, &p.v, &p.g,
+                                 p.n, &c);
+                    OPTIM_BESIDE(step, every_step, &p.theta, &p.m, NULL, &p.g,
+                                 p.n, &c);
+                    OPTIM_BESIDE(step, every_step, NULL, &p.m, &p.v, &p.g, p.n,
+                                 &c);
+                    OPTIM_BESIDE(step, every_step, &p.theta, &p.m, &p.v, NULL,
+                                 p.n, &c);
+                }
+            OPTIM_BESIDE(split_weights, cuda_split_weights, &p.theta, x, p.n);
+            OPTIM_BESIDE(split_weights, cuda_split_weights, &p.theta, NULL,
+                         p.n);
+            OPTIM_BESIDE(merge_weights, cuda_merge_weights, x, &p.theta, p.n);
+            OPTIM_BESIDE(merge_weights, cuda_merge_weights, NULL, &p.theta,
+                         p.n);
+            OPTIM_BESIDE(compand, cuda_compand, &p.m, x, p.n);
+            OPTIM_BESIDE(compand, cuda_compand, NULL, x, p.n);
+            OPTIM_BESIDE(expand, cuda_expand, x, &p.v, p.n);
+            OPTIM_BESIDE(expand, cuda_expand, NULL, &p.v, p.n);
+        }
+#undef OPTIM_BESIDE
+}
+
 /* A table's bytes are the parameters and then the chunks: 8 bytes each, of the
  * parameter's number and the chunk's own in it. */
 static void tables(void)
@@ -630,6 +730,8 @@ int main(void)
     elements();
     workspaces();
     steps();
+    optimizers(40);
+    optimizers(0);
     tables();
     printf("%d calls refused\n", refused);
     return failed || refused < 500;
