@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * What the kernels' launchers refuse before they speak to CUDA, so on a machine
- * without a GPU too: a wrong call of each conversion is refused with the status
- * that the reference gives; a launch, a workspace, a flag or a table that is
- * wrong with that of its header. Calls that are right are not made: they would
- * run. Of those with nothing to do, some are.
+ * without a GPU too: a wrong call of each conversion, product, activation and
+ * step with the status that the reference gives; a launch, a workspace, a flag
+ * or a table that is wrong with that of its header. Calls that are right are not
+ * made: they would run. Of those with nothing to do, some are.
  */
 #include <dlfcn.h>
 #include <inttypes.h>
+#ifdef _OPENMP
+#include <omp.h>
+#endif
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,6 +28,8 @@
 #include "cuda/convert/quantize_mxfp4.h"
 #include "cuda/convert/transpose_fp8_tile.h"
 #include "cuda/moe/grouped_gemm_bf16.h"
+#include "cuda/moe/grouped_gemm_fprop.h"
+#include "cuda/moe/grouped_gemm_mxfp4_fprop.h"
 #include "cuda/moe/grouped_gemm_wgrad.h"
 #include "cuda/moe/swiglu.h"
 #include "cuda/optim/state_arrays.h"
@@ -39,6 +44,10 @@
 #include "reference/convert/ref_quantize_mxfp4.h"
 #include "reference/convert/ref_transpose_fp8_tile.h"
 #include "reference/convert/ref_unpack_e2m1.h"
+#include "reference/moe/ref_grouped_gemm_bf16.h"
+#include "reference/moe/ref_grouped_gemm_fprop.h"
+#include "reference/moe/ref_grouped_gemm_wgrad.h"
+#include "reference/moe/ref_swiglu.h"
 #include "reference/optim/ref_compand.h"
 #include "reference/optim/ref_expand.h"
 #include "reference/optim/ref_merge_weights.h"
@@ -46,33 +55,40 @@
 #include "reference/optim/ref_step.h"
 
 /* X(launcher): those that are called here. */
-#define LAUNCHERS(X)           \
-    X(quantize_mxfp4)          \
-    X(dequantize_mxfp4)        \
-    X(quantize_fp8)            \
-    X(dequantize_fp8)          \
-    X(convert_mxfp4_to_fp8)    \
-    X(convert_fp8_row_to_col)  \
-    X(convert_fp8_to_mxfp4)    \
-    X(transpose_fp8_tile)      \
-    X(pack_e2m1)               \
-    X(unpack_e2m1)             \
-    X(convert_scales)          \
-    X(quantize_fp8_row_col)    \
-    X(encode)                  \
-    X(decode)                  \
-    X(philox)                  \
-    X(grouped_gemm_bf16_fprop) \
-    X(grouped_gemm_wgrad)      \
-    X(swiglu_mxfp4)            \
-    X(split_weights)           \
-    X(merge_weights)           \
-    X(compand)                 \
-    X(expand)                  \
-    X(step)                    \
-    X(step_table_bytes)        \
-    X(step_table_make)         \
-    X(step_many)               \
+#define LAUNCHERS(X)            \
+    X(quantize_mxfp4)           \
+    X(dequantize_mxfp4)         \
+    X(quantize_fp8)             \
+    X(dequantize_fp8)           \
+    X(convert_mxfp4_to_fp8)     \
+    X(convert_fp8_row_to_col)   \
+    X(convert_fp8_to_mxfp4)     \
+    X(transpose_fp8_tile)       \
+    X(pack_e2m1)                \
+    X(unpack_e2m1)              \
+    X(convert_scales)           \
+    X(quantize_fp8_row_col)     \
+    X(encode)                   \
+    X(decode)                   \
+    X(philox)                   \
+    X(grouped_gemm_bf16_fprop)  \
+    X(grouped_gemm_wgrad)       \
+    X(swiglu)                   \
+    X(swiglu_mxfp4)             \
+    X(swiglu_fp8)               \
+    X(swiglu_backward)          \
+    X(swiglu_backward_fp8)      \
+    X(grouped_gemm_fprop)       \
+    X(grouped_gemm_mxfp4_fprop) \
+    X(grouped_gemm_bf16_wgrad)  \
+    X(split_weights)            \
+    X(merge_weights)            \
+    X(compand)                  \
+    X(expand)                   \
+    X(step)                     \
+    X(step_table_bytes)         \
+    X(step_table_make)          \
+    X(step_many)                \
     X(gradients_not_finite)
 
 #define POINTER(name) static __typeof__(&ng_cuda_##name) cuda_##name;
@@ -324,6 +340,107 @@ static void conversions(int64_t rows, int64_t cols)
     EACH(transpose_fp8_tile, turned, break_fp8, tile, break_fp8);
     EACH(pack_e2m1, e2m1x2, break_matrix, e2m1, break_matrix);
     EACH(unpack_e2m1, e2m1, break_matrix, e2m1x2, break_matrix);
+}
+
+/* ---- wrong products and activations --------------------------------------- */
+
+/* What they take: T tokens, N and K. Lines of what the products take are longer
+ * than they must be, so that one column more is wrong in that alone. */
+typedef struct operands {
+    ng_matrix d, a_bf16, b_bf16, grad, c, n_bf16;
+    ng_fp8 a, b, a_col, b_col, y;
+    ng_mxfp4 a_mxfp4, y_mxfp4;
+    ng_matrix gate, up, grad_y, values, grad_gate, grad_up;
+} operands;
+
+static operands right_operands(int64_t t, int64_t n, int64_t k)
+{
+    const sides s = right(t, k); /* scales are powers of two */
+    const ng_scales plane = {room[1], NG_FP32, false, 1, COLS};
+    const ng_matrix tokens = {room[0], NG_BF16, t, k, k + 1};
+    const ng_matrix values = {room[2], NG_FP32, t, k, k};
+    operands o = {
+        .d = {room[2], NG_FP32, t, n, n + 1},
+        .a_bf16 = tokens,
+        .b_bf16 = {room[3], NG_BF16, n, k, k},
+        .grad = {room[2], NG_FP32, n, k, k},
+        .c = {room[2], NG_FP32, n, k, k},
+        .n_bf16 = {room[3], NG_BF16, t, n, n},
+        .a = s.row,
+        .b = {room[3], NG_FP8_TILE, n, k, k, plane},
+        .a_col = {room[0], NG_FP8_COL, t, n, t, plane},
+        .b_col = {room[3], NG_FP8_COL, t, k, t, plane},
+        .y = s.row,
+        .a_mxfp4 = s.mxfp4,
+        .y_mxfp4 = s.mxfp4,
+        .gate = tokens,
+        .up = tokens,
+        .grad_y = tokens,
+        .values = values,
+        .grad_gate = values,
+        .grad_up = values,
+    };
+
+    o.a.ld++;
+    o.a.scales.ld++;
+    return o;
+}
+
+/* The n-th thing of one of them; false: there is no n-th. */
+static bool break_operands(operands *o, int which, int n)
+{
+    ng_matrix *const matrices[] = {&o->d,      &o->a_bf16,    &o->b_bf16,
+                                   &o->grad,   &o->c,         &o->n_bf16,
+                                   &o->gate,   &o->up,        &o->grad_y,
+                                   &o->values, &o->grad_gate, &o->grad_up};
+    ng_fp8 *const fp8s[] = {&o->a, &o->b, &o->a_col, &o->b_col, &o->y};
+    ng_mxfp4 *const mxfp4s[] = {&o->a_mxfp4, &o->y_mxfp4};
+
+    if (which < 12)
+        return break_matrix(matrices[which], n);
+    if (which < 17)
+        return break_fp8(fp8s[which - 12], n);
+    return break_mxfp4(mxfp4s[which - 17], n);
+}
+
+static void products(int64_t t, int64_t n, int64_t k)
+{
+    const ng_cuda_launch launch = {.workspace = room[3],
+                                   .workspace_bytes = INT64_MAX};
+
+#define PRODUCT(name, ...)                                            \
+    do {                                                              \
+        const ng_status want = ng_ref_##name(__VA_ARGS__, &options);  \
+                                                                      \
+        if (want != NG_OK)                                            \
+            expect(cuda_##name(__VA_ARGS__, &options, &launch), want, \
+                   #name ", beside the reference");                   \
+    } while (0)
+    for (int which = 0; which < 19; which++)
+        for (int i = 0;; i++) {
+            const ng_options options = {.rules = NULL};
+            operands o = right_operands(t, n, k);
+
+            if (!break_operands(&o, which, i))
+                break;
+            PRODUCT(grouped_gemm_fprop, &o.d, &o.a, &o.b);
+            PRODUCT(grouped_gemm_mxfp4_fprop, &o.d, &o.a_mxfp4, &o.b);
+            PRODUCT(grouped_gemm_wgrad, &o.grad, NULL, &o.a_col, &o.b_col);
+            PRODUCT(grouped_gemm_wgrad, &o.grad, &o.c, &o.a_col, &o.b_col);
+            PRODUCT(grouped_gemm_bf16_fprop, &o.d, &o.a_bf16, &o.b_bf16);
+            PRODUCT(grouped_gemm_bf16_wgrad, &o.grad, NULL, &o.n_bf16,
+                    &o.a_bf16);
+            PRODUCT(grouped_gemm_bf16_wgrad, &o.grad, &o.c, &o.n_bf16,
+                    &o.a_bf16);
+            PRODUCT(swiglu, &o.values, &o.gate, &o.up);
+            PRODUCT(swiglu_mxfp4, &o.y_mxfp4, &o.values, &o.gate, &o.up);
+            PRODUCT(swiglu_fp8, &o.y, NULL, &o.values, &o.gate, &o.up);
+            PRODUCT(swiglu_backward, &o.grad_gate, &o.grad_up, &o.grad_y,
+                    &o.gate, &o.up);
+            PRODUCT(swiglu_backward_fp8, &o.y, &o.a, &o.grad_gate, &o.grad_up,
+                    &o.grad_y, &o.gate, &o.up);
+        }
+#undef PRODUCT
 }
 
 /* ---- launches ------------------------------------------------------------ */
@@ -723,9 +840,16 @@ int main(void)
 {
     if (!find_launchers())
         return 99;
+#ifdef _OPENMP
+    omp_set_num_threads(1); /* the calls that the reference takes are small */
+#endif
     conversions(ROWS, COLS);
     conversions(0, COLS);
     conversions(ROWS, 0);
+    products(ROWS, 8, COLS);
+    products(0, 8, COLS);
+    products(ROWS, 0, COLS);
+    products(ROWS, 8, 0);
     launches();
     elements();
     workspaces();
