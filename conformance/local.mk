@@ -464,8 +464,11 @@ conformance_checks_test_cuda_grids_SOURCES = %D%/checks/test_cuda_grids.cc
 
 # What launchers refuse: it opens libnarrowgauge-cuda.so, and asks for no GPU.
 if HAVE_NVCC
-check_PROGRAMS += %D%/checks/test_cuda_refusals
+check_PROGRAMS += \
+	%D%/checks/test_cuda_refusals \
+	%D%/checks/test_cuda_refusals_optim
 endif
+EXTRA_DIST += %D%/checks/cuda_refusals.h
 
 # Written with Check.
 if HAVE_CHECK
